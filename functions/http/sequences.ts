@@ -4,6 +4,7 @@ import type { Caller } from "../../shared/caller.ts";
 import {
   Enrollment,
   enrollmentStatuses,
+  ListedEnrollment,
 } from "../../shared/domain/automation/enrollment-schema.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { getDetail, SequenceDetail } from "../../shared/domain/automation/sequence-detail.ts";
@@ -160,7 +161,7 @@ export const sequences = routeGroup("sequences", [
           "number of contacts that are at the step.",
       ),
     }),
-    returns: pagedSchema("enrollments", Enrollment),
+    returns: pagedSchema("enrollments", ListedEnrollment),
     handle: async ({ caller, params, query: { status, stepId, ...page } }) => {
       const { items, pagination } = await enrollments.list(caller, page, {
         sequenceId: params.id,

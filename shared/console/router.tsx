@@ -234,6 +234,48 @@ const campaign = createRoute({
     "CampaignScreen",
   ),
 });
+const sequences = createRoute({
+  getParentRoute: () => shell,
+  path: "/sequences",
+  validateSearch: (search: Search): { status?: string | undefined } => text(search, "status"),
+  component: lazyRouteComponent(() => import("./screens/sequences/sequences.tsx"), "Sequences"),
+});
+
+interface SequencePath {
+  id: number;
+  /** "contacts" or "settings"; without a part, the steps. */
+  part?: string | undefined;
+}
+interface SequenceSearch {
+  /** The step whose panel is open, or of which the contacts are listed. */
+  step?: string | number | undefined;
+  /** The steps as a list or as a drawing. */
+  view?: string | undefined;
+  /** Status of the listed contacts. */
+  status?: string | undefined;
+}
+
+const sequence = createRoute({
+  getParentRoute: () => shell,
+  path: "/sequences/$id/{-$part}",
+  params: {
+    parse: ({ id, part }: { id: string; part?: string | undefined }): SequencePath => ({
+      id: Number(id),
+      part,
+    }),
+    stringify: ({ id, part }: SequencePath) => ({ id: String(id), part }),
+  },
+  validateSearch: (search: Search): SequenceSearch => ({
+    ...text(search, "step"),
+    ...number(search, "step"),
+    ...text(search, "view"),
+    ...text(search, "status"),
+  }),
+  component: lazyRouteComponent(
+    () => import("./screens/sequences/sequence-screen.tsx"),
+    "SequenceScreen",
+  ),
+});
 interface TemplatesSearch {
   search?: string | undefined;
   folder?: number | undefined;
@@ -277,6 +319,8 @@ export const router = createRouter({
       suppressions,
       campaigns,
       campaign,
+      sequences,
+      sequence,
       templates,
       template,
       log,

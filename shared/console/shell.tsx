@@ -19,6 +19,7 @@ import {
   IconMailOff,
   IconMenu2,
   IconMoon,
+  IconRoute,
   IconSend,
   IconSettings,
   IconSun,
@@ -57,6 +58,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     name: "Send",
     items: [
       { label: "Campaigns", to: "/campaigns", icon: IconSend },
+      { label: "Sequences", to: "/sequences", icon: IconRoute },
       { label: "Templates", to: "/templates", icon: IconTemplate },
     ],
   },

@@ -335,11 +335,16 @@ describe("enrollments", () => {
       expectStatus(
         200,
         await client.call<{
-          enrollments: Enrollment[];
+          enrollments: (Enrollment & { contactEmail: string | null })[];
           pagination: { total: number; nextCursor: string };
         }>("GET", `/sequences/${id}/enrollments${query}`),
       ).body.data;
-    expect((await of()).enrollments.map(({ contactId }) => contactId)).toEqual([cid, bob, ann]);
+    const listed = (await of()).enrollments;
+    expect(listed.map(({ contactId, contactEmail }) => [contactId, contactEmail])).toEqual([
+      [cid, "cid@x.com"],
+      [bob, "bob@x.com"],
+      [ann, "ann@x.com"],
+    ]);
     const page = await of("?limit=2");
     expect(page.pagination.total).toBe(3);
     expect(

@@ -24,7 +24,7 @@ export type Period = "7d" | "30d" | "90d";
 const pageLimit = 100;
 const minute = 60_000;
 
-type FilterOf<Query> = Omit<Query, "page" | "limit" | "cursor">;
+export type FilterOf<Query> = Omit<Query, "page" | "limit" | "cursor">;
 
 interface PageQuery {
   limit: number;
@@ -32,7 +32,7 @@ interface PageQuery {
 }
 
 /** All pages of a list, read one after the other. */
-const pagesOf = <Page extends { pagination: Pagination }>(
+export const pagesOf = <Page extends { pagination: Pagination }>(
   queryKey: readonly unknown[],
   read: (page: PageQuery) => Promise<Page>,
 ) =>

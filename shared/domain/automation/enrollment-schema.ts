@@ -65,6 +65,14 @@ export const Enrollment = z
   .meta({ id: "Enrollment" });
 export type Enrollment = z.output<typeof Enrollment>;
 
+export const ListedEnrollment = Enrollment.extend({
+  contactEmail: z
+    .string()
+    .nullable()
+    .describe("Email address of the contact. `null` if the contact was deleted."),
+}).meta({ id: "ListedEnrollment" });
+export type ListedEnrollment = z.output<typeof ListedEnrollment>;
+
 export interface EnrollmentItem extends Key {
   id: number;
   orgId: number;

@@ -31,7 +31,12 @@ import { membershipShardOf } from "../audience/groups/membership-writes.ts";
 import { enqueueAdvance, type ScheduledEnrollment } from "./cohorts.ts";
 import { prepareEnrollmentEvents } from "./enrollment-events.ts";
 import * as enrollment from "./enrollment-schema.ts";
-import { type Enrollment, type EnrollmentItem, toApi } from "./enrollment-schema.ts";
+import {
+  type Enrollment,
+  type EnrollmentItem,
+  type ListedEnrollment,
+  toApi,
+} from "./enrollment-schema.ts";
 import { toFinishedItem, transitionToEnd } from "./enrollment-transition.ts";
 import { findItem, type SequenceItem } from "./sequence-schema.ts";
 import type { StepGraph } from "./step-graph.ts";
@@ -272,7 +277,19 @@ export async function list(
       .then((graph) => readPage(caller.orgId, { sequence, graph, request, filter })),
     getCounts(caller.orgId, sequenceId),
   ]);
-  return { items, pagination: toPagination(request, totalOf(counts, filter), next) };
+  return {
+    items: await withEmails(caller.orgId, items),
+    pagination: toPagination(request, totalOf(counts, filter), next),
+  };
+}
+
+async function withEmails(orgId: number, items: Enrollment[]): Promise<ListedEnrollment[]> {
+  const found = await contacts.getByIds(
+    orgId,
+    items.map(({ contactId }) => contactId),
+  );
+  const emails = new Map(found.map(({ id, sk }) => [id, sk]));
+  return items.map((item) => ({ ...item, contactEmail: emails.get(item.contactId) ?? null }));
 }
 
 function totalOf(
@@ -305,13 +322,13 @@ export async function readPage(
 ) {
   const orders = new Map(graph.steps.map(({ id, stepOrder }) => [id, stepOrder]));
   const sequenceIsActive = sequence.status === "active";
-  const toListed = (item: ListedEnrollment["item"]): Enrollment =>
+  const toListed = (item: FoundEnrollment["item"]): Enrollment =>
     "finishedAt" in item
       ? enrollment.finishedToApi(item)
       : toApi(item, sequenceIsActive, orders.get(item.stepId ?? 0));
   const skip = countSkipped(request);
   const end = skip + request.limit;
-  const found: ListedEnrollment[] = [];
+  const found: FoundEnrollment[] = [];
   const cursor = positionOf(request, positionPattern);
   let read = 0;
   for await (const entry of iterateEnrollments(orgId, sequence.id, { ...filter, cursor })) {
@@ -327,16 +344,13 @@ export async function readPage(
   };
 }
 
-const isWanted = (
-  item: ListedEnrollment["item"],
-  { status, stepId }: EnrollmentFilter,
-): boolean => {
+const isWanted = (item: FoundEnrollment["item"], { status, stepId }: EnrollmentFilter): boolean => {
   const itemStatus = "finishedAt" in item ? item.status : "active";
   if (status !== undefined && itemStatus !== status) return false;
   return stepId === undefined || (itemStatus !== "completed" && item.stepId === stepId);
 };
 
-interface ListedEnrollment {
+interface FoundEnrollment {
   item: EnrollmentItem | StoredFinished;
   position: string;
 }
@@ -351,7 +365,7 @@ async function* iterateEnrollments(
   orgId: number,
   sequenceId: number,
   { status, stepId, cursor }: EnrollmentFilter & { cursor: string | undefined },
-): AsyncGenerator<ListedEnrollment> {
+): AsyncGenerator<FoundEnrollment> {
   const [part, below] = cursor === undefined ? ["A", undefined] : [cursor[0], cursor.slice(1)];
   const size = stepId === undefined ? 25 : 250;
   if (part === "A" && (status === undefined || status === "active")) {

@@ -292,6 +292,7 @@ export const campaignExamples: Record<string, unknown> = {
   SequenceStepDetail,
   SequenceSteps: { stepsVersion: 2, steps: [SequenceStep] },
   Enrollment,
+  ListedEnrollment: { ...Enrollment, contactEmail: "ann@example.com" },
   SequenceDetail: {
     ...Sequence,
     stepsVersion: 2,

@@ -1,0 +1,138 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { IconDots, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import type { SequenceDetail } from "pennymail";
+import { type ReactNode, useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { formatNumber } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { problemsOf } from "./step-draft.ts";
+import { useStepEditor } from "./step-editor.ts";
+import { triggerText } from "./step-texts.ts";
+import type { StepDraft } from "./use-step-draft.ts";
+
+type Kind = "activate" | "pause" | "archive" | "delete";
+
+interface ActionsProps {
+  sequence: SequenceDetail;
+  steps: StepDraft;
+}
+
+const labels: Record<Kind, string> = {
+  activate: "Activate sequence",
+  pause: "Pause sequence",
+  archive: "Archive sequence",
+  delete: "Delete sequence",
+};
+
+/** Each asks first and says what it will do. */
+export function SequenceActions({ sequence, steps }: ActionsProps) {
+  const { mayWrite } = useStepEditor();
+  const [asked, setAsked] = useState<Kind>();
+  const navigate = useNavigate();
+  const running = useChange({
+    run: (kind: Kind) => run(sequence.id, kind),
+    refreshes: ["sequences"],
+    onDone: async (_, kind) => {
+      setAsked(undefined);
+      if (kind === "delete") await navigate({ to: "/sequences", ignoreBlocker: true });
+    },
+  });
+  if (!mayWrite) return null;
+  const { status } = sequence;
+  return (
+    <>
+      {status === "active" ? (
+        <Button
+          variant="default"
+          leftSection={<IconPlayerPause size={16} />}
+          onClick={() => setAsked("pause")}
+        >
+          {labels.pause}
+        </Button>
+      ) : (
+        <Button
+          leftSection={<IconPlayerPlay size={16} />}
+          disabled={steps.isDirty}
+          onClick={() => setAsked("activate")}
+        >
+          {labels.activate}
+        </Button>
+      )}
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label="More actions">
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {status !== "archived" && (
+            <Menu.Item onClick={() => setAsked("archive")}>{labels.archive}</Menu.Item>
+          )}
+          <Menu.Item color="red" onClick={() => setAsked("delete")}>
+            {labels.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        title={sequence.name}
+        action={asked ? labels[asked] : ""}
+        isDangerous={asked === "delete"}
+        target={asked}
+        change={running}
+        onClose={() => {
+          running.reset();
+          setAsked(undefined);
+        }}
+      >
+        {asked && <Consequence kind={asked} sequence={sequence} steps={steps} />}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+const statusAfter = { activate: "active", pause: "paused", archive: "archived" } as const;
+
+const run = (id: number, kind: Kind): Promise<unknown> =>
+  kind === "delete"
+    ? api.sequences.delete(id)
+    : api.sequences.update(id, { status: statusAfter[kind] });
+
+const people = (count: number, singular: string, plural: string): string =>
+  `${formatNumber(count)} ${count === 1 ? `contact ${singular}` : `contacts ${plural}`}`;
+
+/** What the action will do. */
+function Consequence({ kind, sequence, steps }: ActionsProps & { kind: Kind }): ReactNode {
+  const { names } = useStepEditor();
+  const { active } = sequence.stats;
+  if (kind === "activate") {
+    const open = steps.history.draft.filter((step) => problemsOf(step).length > 0).length;
+    return (
+      <div className="stack">
+        <p>
+          From now on, a contact who {triggerText(sequence, names)} gets these steps.{" "}
+          {active > 0 && `${people(active, "who waits goes", "who wait go")} on within a minute.`}
+        </p>
+        {open > 0 && (
+          <p className="tone-warn">
+            {open} {open === 1 ? "step is" : "steps are"} not complete yet.
+          </p>
+        )}
+      </div>
+    );
+  }
+  const who = people(
+    active,
+    "in it stays at its step and gets",
+    "in it stay at their steps and get",
+  );
+  const texts: Record<Exclude<Kind, "activate">, string> = {
+    pause: `Nobody starts, and ${who} no email until you activate the sequence again.`,
+    archive: `Nobody can be added any more, and ${who} no email. You can activate it again.`,
+    delete:
+      `${people(active, "leaves", "leave")} the sequence, and its emails that wait are not sent. ` +
+      "Its numbers are lost. This cannot be undone; to keep them, archive it.",
+  };
+  return <p>{texts[kind]}</p>;
+}

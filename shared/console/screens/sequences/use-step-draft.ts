@@ -1,0 +1,95 @@
+import { useQueryClient } from "@tanstack/react-query";
+import {
+  ConflictError,
+  PennymailError,
+  type ReplaceSequenceStepsRequest,
+  type SequenceDetail,
+} from "pennymail";
+import { useEffect, useRef, useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { type Draft, fromStored, toStored } from "./step-draft.ts";
+import { type StepHistory, useStepHistory } from "./step-history.ts";
+
+export interface StepDraft {
+  history: StepHistory;
+  isDirty: boolean;
+  /** Whether somebody else has saved other steps since the draft began. */
+  isOutdated: boolean;
+  saving: { mutate(): void; isPending: boolean; isSuccess: boolean; error: unknown };
+  /** What the API refused at the last save, by the key of the step. */
+  refusals: ReadonlyMap<string, string>;
+  /** Goes back to the stored steps. */
+  discard(): void;
+}
+
+/** The steps as they are edited. They are saved all at once. */
+export function useStepDraft(
+  sequence: SequenceDetail,
+  onSaved: (renamed: ReadonlyMap<string, string>) => void,
+): StepDraft {
+  const queryClient = useQueryClient();
+  const history = useStepHistory(() => fromStored(sequence.steps));
+  const { draft, reset } = history;
+  const [version, setVersion] = useState(sequence.stepsVersion);
+  const [stored, setStored] = useState(draft);
+  const isDirty = textOf(draft) !== textOf(stored);
+  const begin = (steps: SequenceDetail["steps"], stepsVersion: number) => {
+    const next = fromStored(steps);
+    setVersion(stepsVersion);
+    setStored(next);
+    reset(next);
+  };
+  const saving = useChange({
+    run: async () => {
+      try {
+        return await api.sequences.replaceSteps(sequence.id, {
+          stepsVersion: version,
+          steps: toStored(draft) as ReplaceSequenceStepsRequest["steps"],
+        });
+      } catch (error) {
+        // Shows what somebody else has saved.
+        if (error instanceof ConflictError)
+          await queryClient.invalidateQueries(queries.sequence(sequence.id));
+        throw error;
+      }
+    },
+    refreshes: ["sequences"],
+    onDone: ({ steps, stepsVersion }) => {
+      onSaved(new Map(draft.map(({ key }, i) => [key, String(steps[i]!.id)])));
+      begin(steps as SequenceDetail["steps"], stepsVersion);
+    },
+  });
+  const isOutdated = sequence.stepsVersion > version && !saving.isPending;
+  // Somebody else saved. What nobody has edited here follows.
+  const follow = useRef(begin);
+  follow.current = begin;
+  useEffect(() => {
+    if (isOutdated && !isDirty) follow.current(sequence.steps, sequence.stepsVersion);
+  }, [isOutdated, isDirty, sequence.steps, sequence.stepsVersion]);
+  return {
+    history,
+    isDirty,
+    isOutdated,
+    saving,
+    refusals: refusalsIn(saving.error, draft),
+    discard: () => {
+      saving.reset();
+      begin(sequence.steps, sequence.stepsVersion);
+    },
+  };
+}
+
+const textOf = (draft: Draft): string => JSON.stringify(toStored(draft));
+
+/** Errors name a step by its place: `steps.2.templateId`. */
+function refusalsIn(error: unknown, draft: Draft): ReadonlyMap<string, string> {
+  const details = error instanceof PennymailError ? error.details : [];
+  return new Map(
+    details.flatMap(({ path, message }) => {
+      const step = draft[Number(/^steps\.(\d+)\./.exec(path)?.[1] ?? Number.NaN)];
+      return step ? [[step.key, message] as const] : [];
+    }),
+  );
+}
