@@ -14,7 +14,7 @@ import {
   possibleTargets,
   problemsOf,
   removeStep,
-  type StepType,
+  type StepKind,
   type StoredStep,
   stepOf,
   toStored,
@@ -26,7 +26,7 @@ import type { SequenceStep } from "../../shared/domain/automation/step-schema.ts
 const stored = (
   id: number,
   stepOrder: number,
-  type: StepType,
+  type: StepKind,
   more: Partial<StoredStep> = {},
 ): StoredStep => ({
   id,
@@ -74,7 +74,7 @@ function waysIn(steps: StoredStep[]): string[] {
 
 const keysOf = (draft: Draft): string[] => draft.map(({ key }) => key);
 
-const add = (draft: Draft, place: Place, type: StepType): [Draft, DraftStep] => {
+const add = (draft: Draft, place: Place, type: StepKind): [Draft, DraftStep] => {
   const step = newStep(draft, type);
   return [insertStep(draft, place, step), step];
 };

@@ -1,10 +1,10 @@
 import { Menu } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { typeIcons } from "./step-card.tsx";
-import { insertStep, newStep, type Place, type StepType } from "./step-draft.ts";
+import { insertStep, newStep, type Place, type StepKind } from "./step-draft.ts";
 import { numberIn, useStepEditor } from "./step-editor.ts";
 
-const kinds: { type: StepType; label: string; note: string }[] = [
+const kinds: { type: StepKind; label: string; note: string }[] = [
   { type: "email", label: "Email", note: "Sends a template" },
   { type: "delay", label: "Wait", note: "Minutes to months" },
   { type: "condition", label: "Branch", note: "By what a contact did or is" },
@@ -15,7 +15,7 @@ export function AddStep({ place, isWide = false }: { place: Place; isWide?: bool
   const { history, mayWrite, open } = useStepEditor();
   if (!mayWrite) return null;
   const { draft } = history;
-  const add = (type: StepType) => {
+  const add = (type: StepKind) => {
     const step = newStep(draft, type);
     history.change(insertStep(draft, place, step));
     open(step.key);

@@ -1,7 +1,13 @@
 import { ActionIcon, Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { recordOptions } from "../../parts/filters.tsx";
-import { type Condition, type DraftStep, emailsBefore, isRules, type Rules } from "./step-draft.ts";
+import {
+  type DraftStep,
+  emailsBefore,
+  isRules,
+  type Rules,
+  type StepCondition,
+} from "./step-draft.ts";
 import { numberIn, type StepEditor, useStepEditor } from "./step-editor.ts";
 import { conditionText, fieldLabels, operatorTexts, rulesText, textOf } from "./step-texts.ts";
 
@@ -11,8 +17,8 @@ interface Fact {
   /** Operators by what people call them. */
   operators: Record<string, string>;
   /** The first condition about the fact. */
-  initial: Condition;
-  matches(condition: Condition): boolean;
+  initial: StepCondition;
+  matches(condition: StepCondition): boolean;
   /** What the fact is about, such as an email or the name of a custom field. */
   Subject?: (props: ConditionProps) => React.ReactNode;
   Value?: (props: ConditionProps) => React.ReactNode;
@@ -145,7 +151,7 @@ export function RuleFields({ step, onChange }: RuleFieldsProps) {
 }
 
 /** About the last email before the branch: most branches ask whether it was opened. */
-function firstCondition(step: DraftStep, { history }: StepEditor): Condition {
+function firstCondition(step: DraftStep, { history }: StepEditor): StepCondition {
   const email = emailsBefore(history.draft, step.key).at(-1);
   return email
     ? { field: `step.${email.key}.opened`, operator: "exists" }
@@ -154,14 +160,14 @@ function firstCondition(step: DraftStep, { history }: StepEditor): Condition {
 
 interface ConditionProps {
   step: DraftStep;
-  condition: Condition;
-  onChange(condition: Condition): void;
+  condition: StepCondition;
+  onChange(condition: StepCondition): void;
 }
 
 interface ConditionRowProps {
   step: DraftStep;
-  node: Condition | Rules;
-  onChange(condition: Condition): void;
+  node: StepCondition | Rules;
+  onChange(condition: StepCondition): void;
 }
 
 function ConditionRow({ step, node, onChange }: ConditionRowProps) {

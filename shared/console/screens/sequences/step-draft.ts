@@ -1,25 +1,25 @@
 // The steps of a sequence while they are edited. The API orders steps by number and jumps to
 // numbers; here each step names the steps that follow it, so steps can be added and moved freely.
 
-export type StepType = "email" | "delay" | "condition";
+export type StepKind = "email" | "delay" | "condition";
 /** Where a step leads: a condition has two outlets, other steps have one. */
 export type Outlet = "next" | "yes" | "no";
 
-export interface Condition {
+export interface StepCondition {
   field: string;
   operator: string;
   value?: unknown;
 }
 export interface Rules {
   match: "all" | "any" | "none";
-  conditions: (Condition | Rules)[];
+  conditions: (StepCondition | Rules)[];
 }
-export const isRules = (node: Condition | Rules): node is Rules => "conditions" in node;
+export const isRules = (node: StepCondition | Rules): node is Rules => "conditions" in node;
 
 export interface DraftStep {
   /** The id of a stored step; `new1` for a step that was not saved yet. */
   key: string;
-  type: StepType;
+  type: StepKind;
   templateId: number | null;
   delayMinutes: number | null;
   /** Fields about emails of this sequence have the key of the step: `step.<key>.opened`. */
@@ -35,7 +35,7 @@ export type Draft = readonly DraftStep[];
 export interface StoredStep {
   id?: number;
   stepOrder: number;
-  type: StepType;
+  type: StepKind;
   templateId: number | null;
   delayMinutes: number | null;
   conditionConfig: unknown;
@@ -108,7 +108,7 @@ function renameSteps(rules: Rules | null, names: ReadonlyMap<string, string>): R
   };
 }
 
-/** The steps as PUT /sequences/:id/steps takes them. Jumps to the step that follows are left out. */
+/** The steps as PUT /sequences/:id/steps takes them, without jumps to the step that follows. */
 export function toStored(draft: Draft): StoredStep[] {
   const orders = new Map(draft.map(({ key }, i) => [key, i + 1]));
   const ordersAsText = new Map([...orders].map(([key, order]) => [key, String(order)]));
@@ -135,13 +135,13 @@ export function toStored(draft: Draft): StoredStep[] {
 
 export const isSaved = (key: string): boolean => !key.startsWith("new");
 
-/** Where a step can be added: behind an outlet, at the start, or before a step for all ways to it. */
+/** Where a step can be added: behind an outlet, or before a step on all ways to it. */
 export type Place = { from: string; outlet: Outlet } | { before: string | null };
 
 const emptyStep = { templateId: null, delayMinutes: null, rules: null };
 
 /** A new step with a key that the draft does not have. */
-export function newStep(draft: Draft, type: StepType): DraftStep {
+export function newStep(draft: Draft, type: StepKind): DraftStep {
   const serials = draft.filter(({ key }) => !isSaved(key)).map(({ key }) => Number(key.slice(3)));
   return {
     ...emptyStep,
@@ -294,7 +294,7 @@ export const emailsBefore = (draft: Draft, key: string): DraftStep[] =>
     (step) => step.type === "email" && step.key !== key && reachable(draft, step.key).has(key),
   );
 
-/** Each step before those that it leads to, and the first branch of a condition before the other. */
+/** Each step before those that it leads to, and the first branch before the second. */
 function sortSteps(steps: readonly DraftStep[], start: string | null): Draft {
   const byKey = new Map(steps.map((step) => [step.key, step]));
   const open = new Map(steps.map(({ key }) => [key, waysTo(steps, key).length]));
@@ -324,7 +324,7 @@ export function problemsOf(step: DraftStep): string[] {
   return rules.conditions.some((node) => !isComplete(node)) ? ["Complete the condition."] : [];
 }
 
-function isComplete(node: Condition | Rules): boolean {
+function isComplete(node: StepCondition | Rules): boolean {
   if (isRules(node)) return node.conditions.length > 0 && node.conditions.every(isComplete);
   const { field, operator, value } = node;
   const hasName = field !== "" && !field.endsWith(".") && stepKeyOf(field) !== noStep;

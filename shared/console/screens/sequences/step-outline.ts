@@ -12,7 +12,7 @@ export interface Block {
 
 export interface Branch {
   blocks: Block[];
-  /** What follows: the sequence ends, the branches meet, or another step that is shown elsewhere. */
+  /** The sequence ends, the branches meet, or the way goes to a step that is shown elsewhere. */
   end: "ends" | "meets" | { goesTo: string };
 }
 

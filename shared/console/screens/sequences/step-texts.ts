@@ -2,7 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Sequence } from "pennymail";
 import { queries } from "../../data/queries.ts";
-import { type Condition, type DraftStep, isRules, type Rules, stepKeyOf } from "./step-draft.ts";
+import {
+  type DraftStep,
+  isRules,
+  type Rules,
+  type StepCondition,
+  stepKeyOf,
+} from "./step-draft.ts";
 
 /** Names of records that steps and triggers refer to, by id. */
 export interface Names {
@@ -145,7 +151,7 @@ export const fieldLabels: Record<string, string> = {
   createdAt: "Added",
 };
 
-export function conditionText(condition: Condition, { names, numberOf }: TextSources): string {
+export function conditionText(condition: StepCondition, { names, numberOf }: TextSources): string {
   const { field, operator, value } = condition;
   const isNegative = /^not/.test(operator);
   const stepKey = stepKeyOf(field);
