@@ -110,7 +110,7 @@ function EmailFields({ step }: StepProps) {
 }
 
 function TemplatePreview({ id }: { id: number }) {
-  const { data, error } = useQuery(queries.renderedTemplate(id, 0));
+  const { data, error } = useQuery(queries.renderedDraft(id, {}));
   if (!data) return <ErrorNote error={error} />;
   return (
     <details className="preview-details">
