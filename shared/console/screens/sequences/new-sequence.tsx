@@ -5,7 +5,7 @@ import type { Playbook, Site } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { queries } from "../../data/queries.ts";
+import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { Form } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -16,7 +16,7 @@ interface NewSequenceProps {
 
 /** Begins with a playbook, which brings steps and texts, or with nothing. */
 export function NewSequence({ site, onClose }: NewSequenceProps) {
-  const { data, error } = useQuery(queries.playbooks());
+  const { data, error } = useQuery(sequenceQueries.playbooks());
   const [chosen, setChosen] = useState<Playbook | "empty">("empty");
   const name = useTextField();
   const url = useTextField(site.domain ? `https://${site.domain}` : "");

@@ -9,6 +9,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
+import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -33,7 +34,7 @@ export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
   const [chosen, setChosen] = useState<ListedEnrollment>();
   const step = Number(search.step) || undefined;
   const list = usePagedRows(
-    queries.enrollments(sequence.id, {
+    sequenceQueries.enrollments(sequence.id, {
       ...(search.status && { status: search.status as Status }),
       ...(step && { stepId: step }),
     }),

@@ -2,7 +2,7 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { SequenceDetail } from "pennymail";
-import { queries } from "../../data/queries.ts";
+import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -21,7 +21,7 @@ import { type StepDraft, useStepDraft } from "./use-step-draft.ts";
 
 export function SequenceScreen() {
   const { id } = useParams({ from: "/shell/sequences/$id/{-$part}" });
-  const { data, error } = useQuery(queries.sequence(id));
+  const { data, error } = useQuery(sequenceQueries.detail(id));
   if (!data)
     return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
   return <LoadedSequence key={id} sequence={data} />;

@@ -6,7 +6,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Sequence, SequenceFunnel } from "pennymail";
 import { useState } from "react";
 import { usePagedRows } from "../../data/paged-rows.ts";
-import { queries } from "../../data/queries.ts";
+import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useRight, useSite } from "../../data/session.ts";
 import { formatNumber, formatRate } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -26,13 +26,13 @@ export function Sequences() {
   const mayWrite = useRight("marketing:write");
   const [isCreating, setCreating] = useState(false);
   const list = usePagedRows(
-    queries.sequences({
+    sequenceQueries.list({
       ...(site && { siteId: site.id }),
       ...(search.status && { status: search.status as Sequence["status"] }),
     }),
     ({ sequences }) => sequences,
   );
-  const funnels = useQuery({ ...queries.sequenceFunnels(site?.id ?? 0), enabled: Boolean(site) });
+  const funnels = useQuery({ ...sequenceQueries.funnels(site?.id ?? 0), enabled: Boolean(site) });
   const names = namesIn(useChoices(site?.id, new Set(kindsOfTriggers(list.rows))));
   const create = () => mayWrite && site && setCreating(true);
   useHotkeys([["c", create]]);

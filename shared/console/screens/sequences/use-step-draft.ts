@@ -8,7 +8,7 @@ import {
 import { useEffect, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { queries } from "../../data/queries.ts";
+import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { type Draft, fromStored, toStored } from "./step-draft.ts";
 import { type StepHistory, useStepHistory } from "./step-history.ts";
 
@@ -51,7 +51,7 @@ export function useStepDraft(
       } catch (error) {
         // Shows what somebody else has saved.
         if (error instanceof ConflictError)
-          await queryClient.invalidateQueries(queries.sequence(sequence.id));
+          await queryClient.invalidateQueries(sequenceQueries.detail(sequence.id));
         throw error;
       }
     },
