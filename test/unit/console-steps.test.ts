@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { layOut } from "../../shared/console/screens/sequences/drawing-layout.ts";
 import {
   changeStep,
-  type Draft,
   type DraftStep,
+  type DraftSteps,
   emailsBefore,
   fromStored,
   insertStep,
@@ -72,9 +72,9 @@ function waysIn(steps: StoredStep[]): string[] {
   return waysFrom(currentStep(graph, { order: 0 }));
 }
 
-const keysOf = (draft: Draft): string[] => draft.map(({ key }) => key);
+const keysOf = (draft: DraftSteps): string[] => draft.map(({ key }) => key);
 
-const add = (draft: Draft, place: Place, type: StepKind): [Draft, DraftStep] => {
+const add = (draft: DraftSteps, place: Place, type: StepKind): [DraftSteps, DraftStep] => {
   const step = newStep(draft, type);
   return [insertStep(draft, place, step), step];
 };

@@ -1,5 +1,5 @@
 // Where the steps of a sequence are drawn, from top to bottom, in pixels.
-import type { Draft, DraftStep, Outlet, Place } from "./step-draft.ts";
+import type { DraftStep, DraftSteps, Outlet, Place } from "./step-draft.ts";
 import { type Block, type Branch, outlineOf } from "./step-outline.ts";
 
 export const nodeWidth = 264;
@@ -52,7 +52,7 @@ export interface Drawing {
   lines: string[];
 }
 
-export function layOut(draft: Draft): Drawing {
+export function layOut(draft: DraftSteps): Drawing {
   const [first = { blocks: [], end: "ends" }, ...unreached] = outlineOf(draft);
   const { left, right } = widest([first, ...unreached].map(widthOf));
   const x = left + padding;

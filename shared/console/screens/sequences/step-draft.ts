@@ -29,7 +29,7 @@ export interface DraftStep {
 }
 
 /** Steps in the order of the API: each leads to later steps only. The first one is the start. */
-export type Draft = readonly DraftStep[];
+export type DraftSteps = readonly DraftStep[];
 
 /** A step as the API has it. */
 export interface StoredStep {
@@ -47,11 +47,11 @@ export interface StoredStep {
 export const outletsOf = ({ type }: Pick<DraftStep, "type">): Outlet[] =>
   type === "condition" ? ["yes", "no"] : ["next"];
 
-export const stepOf = (draft: Draft, key: string | null | undefined): DraftStep | undefined =>
+export const stepOf = (draft: DraftSteps, key: string | null | undefined): DraftStep | undefined =>
   draft.find((step) => step.key === key);
 
 /** `stored` is in order of `stepOrder`. */
-export function fromStored(stored: readonly StoredStep[]): Draft {
+export function fromStored(stored: readonly StoredStep[]): DraftSteps {
   const keyAt = (order: number) => keyOf(stored.find(({ stepOrder }) => stepOrder >= order));
   const keyBehind = (step: StoredStep, jump: number | null | undefined) => {
     if (jump === undefined) return keyOf(defaultNext(stored, step));
@@ -109,7 +109,7 @@ function renameSteps(rules: Rules | null, names: ReadonlyMap<string, string>): R
 }
 
 /** The steps as PUT /sequences/:id/steps takes them, without jumps to the step that follows. */
-export function toStored(draft: Draft): StoredStep[] {
+export function toStored(draft: DraftSteps): StoredStep[] {
   const orders = new Map(draft.map(({ key }, i) => [key, i + 1]));
   const ordersAsText = new Map([...orders].map(([key, order]) => [key, String(order)]));
   const orderOf = (key: string | null | undefined) => (key ? (orders.get(key) ?? null) : null);
@@ -141,7 +141,7 @@ export type Place = { from: string; outlet: Outlet } | { before: string | null }
 const emptyStep = { templateId: null, delayMinutes: null, rules: null };
 
 /** A new step with a key that the draft does not have. */
-export function newStep(draft: Draft, type: StepKind): DraftStep {
+export function newStep(draft: DraftSteps, type: StepKind): DraftStep {
   const serials = draft.filter(({ key }) => !isSaved(key)).map(({ key }) => Number(key.slice(3)));
   return {
     ...emptyStep,
@@ -154,7 +154,7 @@ export function newStep(draft: Draft, type: StepKind): DraftStep {
 }
 
 /** All ways of a new condition lead to the step that followed. */
-export function insertStep(draft: Draft, place: Place, step: DraftStep): Draft {
+export function insertStep(draft: DraftSteps, place: Place, step: DraftStep): DraftSteps {
   const start = draft[0]?.key ?? null;
   if ("from" in place) {
     const target = stepOf(draft, place.from)?.to[place.outlet] ?? null;
@@ -181,7 +181,7 @@ const redirect = (step: DraftStep, old: string | null, target: string | null): D
 });
 
 const connect = (
-  draft: Draft,
+  draft: DraftSteps,
   { from, outlet }: { from: string; outlet: Outlet },
   target: string | null,
 ): DraftStep[] =>
@@ -190,7 +190,11 @@ const connect = (
   );
 
 /** Changes fields of a step, or where it leads. */
-export const changeStep = (draft: Draft, key: string, changes: Partial<DraftStep>): Draft =>
+export const changeStep = (
+  draft: DraftSteps,
+  key: string,
+  changes: Partial<DraftStep>,
+): DraftSteps =>
   sortSteps(
     draft.map((step) => (step.key === key ? { ...step, ...changes } : step)),
     draft[0]?.key ?? null,
@@ -200,7 +204,7 @@ export const changeStep = (draft: Draft, key: string, changes: Partial<DraftStep
  * What leads to the step leads to the one behind it. Of a condition, the branch with more steps
  * stays; the steps of the other go, unless another step leads to them.
  */
-export function removeStep(draft: Draft, key: string): Draft {
+export function removeStep(draft: DraftSteps, key: string): DraftSteps {
   const step = stepOf(draft, key);
   if (!step) return draft;
   const target = longestWay(draft, step);
@@ -218,7 +222,7 @@ export function removeStep(draft: Draft, key: string): Draft {
   );
 }
 
-function longestWay(draft: Draft, step: DraftStep): string | null {
+function longestWay(draft: DraftSteps, step: DraftStep): string | null {
   const targets = outletsOf(step).map((outlet) => step.to[outlet] ?? null);
   const lengthOf = (target: string | null) => reachable(draft, target).size;
   return targets.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]!;
@@ -238,7 +242,7 @@ const withoutSteps = (rules: Rules | null, keys: ReadonlySet<string>): Rules | n
 /** The key of the step that a field is about. */
 export const stepKeyOf = (field: string): string | undefined => /^step\.(\w+)\./.exec(field)?.[1];
 
-function reachable(draft: Draft, start: string | null): Set<string> {
+function reachable(draft: DraftSteps, start: string | null): Set<string> {
   const found = new Set<string>();
   const waiting = [start];
   for (let key = waiting.pop(); waiting.length > 0 || key; key = waiting.pop()) {
@@ -251,7 +255,7 @@ function reachable(draft: Draft, start: string | null): Set<string> {
 }
 
 /** The steps that lead to it. */
-const waysTo = (draft: Draft, key: string): { from: string; outlet: Outlet }[] =>
+const waysTo = (draft: DraftSteps, key: string): { from: string; outlet: Outlet }[] =>
   draft.flatMap((step) =>
     outletsOf(step)
       .filter((outlet) => step.to[outlet] === key)
@@ -262,7 +266,11 @@ const waysTo = (draft: Draft, key: string): { from: string; outlet: Outlet }[] =
  * Exchanges a step with its neighbour. Undefined where the way divides or joins: there is not one
  * neighbour.
  */
-export function moveStep(draft: Draft, key: string, direction: "up" | "down"): Draft | undefined {
+export function moveStep(
+  draft: DraftSteps,
+  key: string,
+  direction: "up" | "down",
+): DraftSteps | undefined {
   const step = stepOf(draft, key);
   if (!step || step.type === "condition") return undefined;
   if (direction === "down") {
@@ -284,18 +292,18 @@ export function moveStep(draft: Draft, key: string, direction: "up" | "down"): D
 }
 
 /** The steps that may follow a step: all that do not lead to it. */
-export function possibleTargets(draft: Draft, key: string): DraftStep[] {
+export function possibleTargets(draft: DraftSteps, key: string): DraftStep[] {
   return draft.slice(1).filter((step) => !reachable(draft, step.key).has(key));
 }
 
 /** The email steps that a contact may have passed before a step. */
-export const emailsBefore = (draft: Draft, key: string): DraftStep[] =>
+export const emailsBefore = (draft: DraftSteps, key: string): DraftStep[] =>
   draft.filter(
     (step) => step.type === "email" && step.key !== key && reachable(draft, step.key).has(key),
   );
 
 /** Each step before those that it leads to, and the first branch before the second. */
-function sortSteps(steps: readonly DraftStep[], start: string | null): Draft {
+function sortSteps(steps: readonly DraftStep[], start: string | null): DraftSteps {
   const byKey = new Map(steps.map((step) => [step.key, step]));
   const open = new Map(steps.map(({ key }) => [key, waysTo(steps, key).length]));
   const roots = steps.filter(({ key }) => open.get(key) === 0 && key !== start);

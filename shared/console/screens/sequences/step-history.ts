@@ -1,19 +1,19 @@
 import { useMemo, useReducer } from "react";
-import type { Draft } from "./step-draft.ts";
+import type { DraftSteps } from "./step-draft.ts";
 
 interface History {
-  past: Draft[];
-  draft: Draft;
-  future: Draft[];
+  past: DraftSteps[];
+  draft: DraftSteps;
+  future: DraftSteps[];
   /** Names the last change. Further changes with the same name are undone together with it. */
   name: string | undefined;
 }
 
 type Action =
-  | { kind: "change"; draft: Draft; name?: string | undefined }
+  | { kind: "change"; draft: DraftSteps; name?: string | undefined }
   | { kind: "undo" }
   | { kind: "redo" }
-  | { kind: "reset"; draft: Draft };
+  | { kind: "reset"; draft: DraftSteps };
 
 const maxPast = 200;
 
@@ -41,19 +41,19 @@ function reduce(history: History, action: Action): History {
 }
 
 export interface StepHistory {
-  draft: Draft;
+  draft: DraftSteps;
   canUndo: boolean;
   canRedo: boolean;
   /** Changes with the same name, one after the other, are undone together. */
-  change(draft: Draft, name?: string): void;
+  change(draft: DraftSteps, name?: string): void;
   undo(): void;
   redo(): void;
   /** Forgets all changes. */
-  reset(draft: Draft): void;
+  reset(draft: DraftSteps): void;
 }
 
 /** The steps that a person edits, with undo and redo. */
-export function useStepHistory(initial: () => Draft): StepHistory {
+export function useStepHistory(initial: () => DraftSteps): StepHistory {
   const [{ past, draft, future }, dispatch] = useReducer(reduce, undefined, () => ({
     past: [],
     draft: initial(),
@@ -62,10 +62,10 @@ export function useStepHistory(initial: () => Draft): StepHistory {
   }));
   const actions = useMemo(
     () => ({
-      change: (next: Draft, name?: string) => dispatch({ kind: "change", draft: next, name }),
+      change: (next: DraftSteps, name?: string) => dispatch({ kind: "change", draft: next, name }),
       undo: () => dispatch({ kind: "undo" }),
       redo: () => dispatch({ kind: "redo" }),
-      reset: (next: Draft) => dispatch({ kind: "reset", draft: next }),
+      reset: (next: DraftSteps) => dispatch({ kind: "reset", draft: next }),
     }),
     [],
   );

@@ -1,6 +1,6 @@
 // The steps of a sequence as nested blocks: a condition holds its two branches, which run to the
 // step where they meet again. The list and the drawing show the same outline.
-import { type Draft, type DraftStep, type Outlet, outletsOf, stepOf } from "./step-draft.ts";
+import { type DraftStep, type DraftSteps, type Outlet, outletsOf, stepOf } from "./step-draft.ts";
 
 export interface Block {
   step: DraftStep;
@@ -17,7 +17,7 @@ export interface Branch {
 }
 
 /** One branch from the start, and one from each step that nothing leads to. */
-export function outlineOf(draft: Draft): Branch[] {
+export function outlineOf(draft: DraftSteps): Branch[] {
   const meetings = meetingsOf(draft);
   const numbers = new Map(draft.map(({ key }, i) => [key, i + 1]));
   const shown = new Set<string>();
@@ -53,7 +53,7 @@ export function outlineOf(draft: Draft): Branch[] {
 }
 
 /** The first step that every way from a condition comes to; none if a way ends before. */
-function meetingsOf(draft: Draft): Map<string, string | null> {
+function meetingsOf(draft: DraftSteps): Map<string, string | null> {
   const passed = new Map<string, Set<string>>();
   const meetings = new Map<string, string | null>();
   for (const step of draft.toReversed()) {

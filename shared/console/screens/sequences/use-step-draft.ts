@@ -9,7 +9,7 @@ import { useEffect, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
-import { type Draft, fromStored, toStored } from "./step-draft.ts";
+import { type DraftSteps, fromStored, toStored } from "./step-draft.ts";
 import { type StepHistory, useStepHistory } from "./step-history.ts";
 
 export interface StepDraft {
@@ -81,10 +81,10 @@ export function useStepDraft(
   };
 }
 
-const textOf = (draft: Draft): string => JSON.stringify(toStored(draft));
+const textOf = (draft: DraftSteps): string => JSON.stringify(toStored(draft));
 
 /** Errors name a step by its place: `steps.2.templateId`. */
-function refusalsIn(error: unknown, draft: Draft): ReadonlyMap<string, string> {
+function refusalsIn(error: unknown, draft: DraftSteps): ReadonlyMap<string, string> {
   const details = error instanceof PennymailError ? error.details : [];
   return new Map(
     details.flatMap(({ path, message }) => {
