@@ -200,8 +200,9 @@ export const keys = {
     itemKey(`${org}#${site}#MAILED`, position),
   groupName: (org: number, site: number, { kind, name }: { kind: GroupKind; name: string }) =>
     itemKey(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
-  // ids of the topics of a site, in their order
+  // copies of the topics of a site, in their order
   siteTopics: (org: number, site: number) => itemKey(`${org}#${site}#TOPICS`),
+  topicCount: (org: number, site: number, shard: string) => itemKey(`${org}#${site}#TCOUNT`, shard),
   membership: (
     org: number,
     { kind, id }: GroupKey,
@@ -394,6 +395,7 @@ export const ranges = {
   contacts: (org: number, site: number, shard: string) => keyRange(`${org}#${site}#C${shard}`),
   contactFields: (org: number, site: number) => keyRange(`${org}#${site}#DECLARED`), // by name
   contactCounts: (org: number, site: number) => keyRange(`${org}#${site}#CCOUNT`),
+  topicCounts: (org: number, site: number) => keyRange(`${org}#${site}#TCOUNT`),
   departures: (org: number) => keyRange(`${org}#CHANGES`), // by time
   emailChanges: (org: number, site: number) => keyRange(`${org}#${site}#MOVED`), // by time
   mailLog: (org: number, site: number) => keyRange(`${org}#${site}#MAILLOG`), // the state first

@@ -10,6 +10,10 @@ import * as overviews from "../../shared/domain/analytics/overview.ts";
 import { ChartInterval } from "../../shared/domain/analytics/periods.ts";
 import * as schedules from "../../shared/domain/analytics/report-schedules.ts";
 import * as sequenceReports from "../../shared/domain/analytics/sequence-reports.ts";
+import {
+  getTopicStatistics,
+  TopicStatistics,
+} from "../../shared/domain/analytics/topic-statistics.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Bom, respondWithExport } from "../../shared/http/export-response.ts";
 import {
@@ -115,6 +119,23 @@ export const analytics = routeGroup("analytics", [
     query: z.object(overviews.periodQueryFields),
     returns: deliverabilities.Deliverability,
     handle: ({ caller, query }) => deliverabilities.getDeliverability(caller, query),
+  }),
+  route("GET /analytics/topics", "Get statistics of topics", {
+    operationId: "getTopicStatistics",
+    description:
+      "Returns each topic of a site with its subscribers, and how often contacts left it in the " +
+      "period, by day, week or month.",
+    level: "site",
+    query: z.object({
+      ...overviews.periodQueryFields,
+      siteId: siteId.describe(
+        "Site of the topics. Defaults to the site of the API key, else to the organization's " +
+          "only site; required otherwise.",
+      ),
+      interval: ChartInterval,
+    }),
+    returns: TopicStatistics,
+    handle: ({ caller, query }) => getTopicStatistics(caller, query),
   }),
   contactReportRoute("multi-sequence", "List contacts in several sequences", {
     operationId: "listMultiSequenceContacts",

@@ -229,6 +229,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "GET /dashboard/overview": (made) => [siteOnly(made)],
   "GET /analytics/overview": (made) => [siteOnly(made)],
   "GET /analytics/deliverability": (made) => [siteOnly(made)],
+  "GET /analytics/topics": (made) => [siteOnly(made)],
   "GET /reports/multi-sequence": (made) => [siteOnly(made)],
   "GET /reports/stalled-enrollments": (made) => [siteOnly(made)],
   "GET /reports/sequence-funnel": (made) => [siteOnly(made)],

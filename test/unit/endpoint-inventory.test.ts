@@ -102,6 +102,7 @@ const extras = [
   "GET /segments/{id}/contacts/{contactId}", // which conditions match
   // kinds of email that contacts leave and join one by one
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
+  "GET /analytics/topics",
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
   "GET /contact-fields", // labels and types of custom fields

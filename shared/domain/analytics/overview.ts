@@ -19,7 +19,7 @@ import {
   splitByInterval,
 } from "./periods.ts";
 
-const dateRangeFields = {
+export const dateRangeFields = {
   from: Day.describe("First day, such as `2026-11-21`."),
   to: Day.describe("Last day, such as `2026-11-21`."),
 };

@@ -29,6 +29,7 @@ import * as scoring from "../audience/scoring/scoring.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { listOfSite } from "../audience/topics/site-topics.ts";
 import { applyChoices } from "../audience/topics/topic-choices.ts";
+import { topicCountWrites } from "../audience/topics/topic-counts.ts";
 import type { StoredChoices } from "../audience/topics/topic-subscription.ts";
 import type { SequenceItem } from "../automation/sequence-schema.ts";
 import * as triggers from "../automation/triggers.ts";
@@ -124,7 +125,7 @@ async function writeContact(
       { formId: form.id, starts, oncePerDay: true },
       maxSequenceWrites,
     );
-    const { stored, consentWrites } = await joinTopics(form, submission, merged);
+    const { stored, topicWrites } = await joinTopics(form, submission, { contact: merged, date });
     const contact = { ...merged, ...sequencesOf(merged, reaction), ...stored };
     const saveWrites = current
       ? contactWrites.changeWrites(current, contact, unexpectedConflict)
@@ -135,7 +136,7 @@ async function writeContact(
         write(
           contactIdWrite(submission, contact, { applied: true }),
           submissions.logWrite(submission, contact.id),
-          ...consentWrites,
+          ...topicWrites,
           ...saveWrites,
           ...reaction.writes,
           ...extraWrites,
@@ -155,17 +156,23 @@ async function writeContact(
 async function joinTopics(
   { orgId, topicIds = [] }: FormItem,
   submission: Submission,
-  contact: ContactItem,
-): Promise<{ stored?: StoredChoices; consentWrites: Write[] }> {
-  if (!topicIds.length || !isConfirmed(submission)) return { consentWrites: [] };
+  { contact, date }: { contact: ContactItem; date: string },
+): Promise<{ stored?: StoredChoices; topicWrites: Write[] }> {
+  if (!topicIds.length || !isConfirmed(submission)) return { topicWrites: [] };
   const ofSite = await listOfSite(orgId, contact.siteId);
-  const { stored, entries } = applyChoices(
+  const { stored, entries, changes } = applyChoices(
     contact,
     // A topic that was deleted since is left out.
     ofSite.filter(({ id }) => topicIds.includes(id)).map((topic) => ({ topic, subscribed: true })),
   );
   const consent = { source: "form" as const, ipAddress: submission.confirmedIp };
-  return { stored, consentWrites: topicLogWrites(contact, consent, entries) };
+  return {
+    stored,
+    topicWrites: [
+      ...topicLogWrites(contact, consent, entries),
+      ...topicCountWrites(contact, changes, date),
+    ],
+  };
 }
 
 const getContact = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>
@@ -178,8 +185,8 @@ const contactIdWrite = (
 ): Write =>
   update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied")) });
 
-// A transaction takes 100 writes; up to 11 are for the contact and the submission.
-const maxSequenceWrites = 89;
+// A transaction takes 100 writes; up to 12 are for the contact and the submission.
+const maxSequenceWrites = 88;
 
 /** The sequence of the form, unless it was deleted or archived. */
 async function getSequenceIds({ orgId, sequenceId }: FormItem): Promise<number[]> {

@@ -240,6 +240,7 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.siteRecordCounts(orgId, siteId),
   ranges.contactCounts(orgId, siteId),
   ranges.contactFields(orgId, siteId),
+  ranges.topicCounts(orgId, siteId),
   ranges.emailChanges(orgId, siteId),
   ranges.mailLog(orgId, siteId),
   ranges.mailCountPages(orgId, siteId),

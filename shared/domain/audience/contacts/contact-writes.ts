@@ -8,6 +8,7 @@ import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import { emailShardOf, indexAttributes, indexes, type Key, keys, zeroPad } from "../../../keys.ts";
 import * as memberships from "../groups/membership-writes.ts";
+import { removedTopicCountWrites } from "../topics/topic-counts.ts";
 import type { StoredChoices } from "../topics/topic-subscription.ts";
 import { growthChanges } from "./contact-growth.ts";
 import {
@@ -232,6 +233,7 @@ export const removeWrites = (current: ContactItem, date: string): Write[] => [
   remove(current, { if: unchangedCondition(current) }),
   remove(keys.contactPointer(current.orgId, current.id)),
   contactCountWrite(current, -1, date),
+  ...removedTopicCountWrites(current),
   ...memberships.leaveGroupsWrites(current, membershipsOf(current)),
 ];
 

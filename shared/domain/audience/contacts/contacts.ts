@@ -28,6 +28,7 @@ import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
 import { listOfSite, listOfSites } from "../topics/site-topics.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { applyChoices, type Choice, resolveChoices } from "../topics/topic-choices.ts";
+import { topicCountWrites } from "../topics/topic-counts.ts";
 import { consentLogWrite, topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import {
@@ -71,7 +72,7 @@ export async function create(
   if (existing && existing.id !== id) throw emailTaken();
   // After all checks, so that a rejected request creates no tags.
   const tagIds = await groups.getOrCreateTags(caller, siteId, tags);
-  const { stored, entries } = applyChoices({}, choices);
+  const { stored, entries, changes } = applyChoices({}, choices);
   const context = {
     orgId,
     siteId,
@@ -84,7 +85,10 @@ export async function create(
   const [spelled] = await fieldNames.spelled(orgId, siteId, [fields]);
   const item = contactWrites.createItem(spelled!, context);
   await write(contactWrites.pointerWrite(item));
-  await insert(item, date, topicLogWrites(item, { source: "api" }, entries));
+  await insert(item, date, [
+    ...topicLogWrites(item, { source: "api" }, entries),
+    ...topicCountWrites(item, changes, date),
+  ]);
   // A request that suppressed the address in between may not have found the contact.
   await contactStatus.syncWithSuppressions(orgId, [item]);
   return find(caller, id);
@@ -116,14 +120,14 @@ const resolveTopics = async (
   choices.length ? resolveChoices(choices, await listOfSite(orgId, siteId)) : [];
 
 /** Stores a new contact and enrolls it in the sequences that its lists and tags trigger. */
-async function insert(item: ContactItem, date: string, logWrites: Write[]): Promise<void> {
+async function insert(item: ContactItem, date: string, topicWrites: Write[]): Promise<void> {
   const joined = contactWrites.membershipsOf(item);
   const startsOf = await contactReactions().startsOf(item.orgId, joined);
   const reaction = await contactReactions().startEnrollments(
     [{ contact: item, sequenceIds: startsOf(joined) }],
     maxTransactionWrites -
       maxExtraWrites -
-      logWrites.length -
+      topicWrites.length -
       contactWrites.insertWrites(item, date).length,
   );
   const { sequences } = reaction.forContact(item).add;
@@ -131,7 +135,7 @@ async function insert(item: ContactItem, date: string, logWrites: Write[]): Prom
     await commitContactChanges(item.orgId, { transitions: [{ after: item }] }, (extraWrites) =>
       write(
         ...contactWrites.insertWrites({ ...item, ...(sequences && { sequences }) }, date),
-        ...logWrites,
+        ...topicWrites,
         ...reaction.writes,
         ...extraWrites,
       ),
@@ -259,11 +263,12 @@ export async function change(
   { topics = [], ...changes }: ContactChanges,
 ): Promise<Contact> {
   const [before, after] = await changeWithRetry(caller, { id }, async (current) => {
-    const [choices, [spelled]] = await Promise.all([
+    const [date, choices, [spelled]] = await Promise.all([
+      organizations.getToday(caller.orgId),
       resolveTopics(current, topics),
       fieldNames.spelled(current.orgId, current.siteId, [changes]),
     ]);
-    const { stored, entries } = applyChoices(current, choices);
+    const { stored, entries, changes: topicChanges } = applyChoices(current, choices);
     const next = { ...contactWrites.applyChanges(current, spelled!), ...stored };
     const leaves = isDeparture(current, next) || topics.some(({ subscribed }) => !subscribed);
     const change = {
@@ -274,6 +279,7 @@ export async function change(
       write(
         ...contactWrites.changeWrites(current, next, emailTaken()),
         ...consentWrites(current, next, entries),
+        ...topicCountWrites(current, topicChanges, date),
         ...extraWrites,
       ),
     );

@@ -26,6 +26,7 @@ import {
   type Choice,
   permittedChoices,
 } from "../topics/topic-choices.ts";
+import { topicCountWrites } from "../topics/topic-counts.ts";
 import { type Consent, topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import type { ContactItem, ContactRow } from "./contact-schema.ts";
@@ -81,7 +82,7 @@ export interface UpsertStep {
   isNew: boolean;
   memberships: Membership[];
   /** Topics that it joins or leaves. */
-  topicEntries: AppliedChoices["entries"];
+  applied: AppliedChoices;
   /** Stores the contact, enrolled in these sequences. */
   contactWrite(sequences: Set<number> | undefined): Write;
   /** Sequences that its new memberships trigger. */
@@ -122,19 +123,19 @@ export function isWritable(target: UpsertTarget, current: ContactItem | undefine
 function planCreate(target: UpsertTarget): UpsertStep {
   const { mergedRow, tags, orgId, siteId, id, suppressed, defaults } = target;
   const { tags: _, lists, topics: __, ...fields } = mergedRow;
-  const { stored, entries } = applyChoices({}, target.choices);
+  const applied = applyChoices({}, target.choices);
   const next = createItem(
     {
       ...fields,
       status: fields.status ?? defaults.status,
       source: fields.source ?? defaults.source,
     },
-    { orgId, siteId, id, tags, lists, choices: stored, suppressed },
+    { orgId, siteId, id, tags, lists, choices: applied.stored, suppressed },
   );
   return toStep(target, {
     next,
     memberships: membershipsOf(next),
-    topicEntries: entries,
+    applied,
     condition: { ifAbsent: true },
   });
 }
@@ -142,11 +143,11 @@ function planCreate(target: UpsertTarget): UpsertStep {
 function planUpdate(target: UpsertTarget, current: ContactItem): UpsertStep | undefined {
   const { tags: _, lists, status, email: __, topics: ___, ...fields } = target.mergedRow;
   const choices = permittedChoices(current, target.choices, target.resubscribe);
-  const { stored, entries } = applyChoices(current, choices);
+  const applied = applyChoices(current, choices);
   const next = applyChanges(current, { ...fields, ...allowedStatus(current, status, target) });
   const merged = {
     ...next,
-    ...stored,
+    ...applied.stored,
     ...unionAttribute("tags", current.tags, target.tags),
     ...unionAttribute("lists", current.lists, lists),
   };
@@ -158,7 +159,7 @@ function planUpdate(target: UpsertTarget, current: ContactItem): UpsertStep | un
   return toStep(target, {
     next: merged,
     memberships,
-    topicEntries: entries,
+    applied,
     condition: { if: unchangedCondition(current) },
   });
 }
@@ -191,9 +192,9 @@ const toStep = (
   {
     next,
     memberships,
-    topicEntries,
+    applied,
     condition,
-  }: Pick<UpsertStep, "next" | "memberships" | "topicEntries"> & {
+  }: Pick<UpsertStep, "next" | "memberships" | "applied"> & {
     condition: Parameters<typeof put>[2];
   },
 ): UpsertStep => ({
@@ -201,7 +202,7 @@ const toStep = (
   next,
   isNew: !target.current,
   memberships,
-  topicEntries,
+  applied,
   contactWrite: (sequences = new Set()) => {
     const all = sequences.union(next.sequences ?? new Set());
     return put(next, { ...next, ...(all.size && { sequences: all }) }, condition);
@@ -210,6 +211,7 @@ const toStep = (
   counters: [
     ...(target.current ? [] : [next.pk]),
     ...memberships.map(({ kind, group }) => `${kind} ${group} ${membershipShardOf(next)}`),
+    ...(applied.changes.length ? [`topics ${membershipShardOf(next)}`] : []),
   ],
   bytes: Buffer.byteLength(JSON.stringify(next)),
 });
@@ -222,8 +224,8 @@ const maxTransactionBytes = 2_500_000;
 // Each takes an enrollment, a counter and a cohort. What does not fit is started after the
 // transaction.
 const mostStarts = 10;
-const writesOf = ({ sequenceIds, topicEntries }: UpsertStep): number =>
-  1 + Math.min(topicEntries.length, 1) + 3 * Math.min(sequenceIds.length, mostStarts);
+const writesOf = ({ sequenceIds, applied }: UpsertStep): number =>
+  1 + Math.min(applied.entries.length, 1) + 3 * Math.min(sequenceIds.length, mostStarts);
 
 interface TransactionLoad {
   steps: UpsertStep[];
@@ -299,6 +301,7 @@ function counterWrites(steps: UpsertStep[]): Write[] {
       ({ next }) => next.pk,
     ).values(),
   ];
+  const byShard = [...Map.groupBy(steps, ({ next }) => membershipShardOf(next)).values()];
   const newMemberships = steps.flatMap(({ next, memberships }) =>
     memberships.map((one) => ({ ...one, orgId: next.orgId, shard: membershipShardOf(next) })),
   );
@@ -311,6 +314,10 @@ function counterWrites(steps: UpsertStep[]): Write[] {
   return [
     ...made.map((some) => contactCountWrite(some[0]!.next, some.length, some[0]!.person.date)),
     ...byCounter.map((some) => groupCountWrite(some[0]!, some[0]!, some.length)),
+    ...byShard.flatMap((some) => {
+      const changes = some.flatMap(({ applied }) => applied.changes);
+      return topicCountWrites(some[0]!.next, changes, some[0]!.person.date);
+    }),
   ];
 }
 
@@ -351,16 +358,16 @@ export async function removeStalePointers(people: UpsertTarget[]): Promise<void>
 export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
   const counters = counterWrites(steps);
   const starting = steps.filter(({ sequenceIds }) => sequenceIds.length);
-  const consentWrites = steps.flatMap(({ person, next, topicEntries }) =>
-    topicLogWrites(next, { source: person.consentSource }, topicEntries),
+  const consentWrites = steps.flatMap(({ person, next, applied }) =>
+    topicLogWrites(next, { source: person.consentSource }, applied.entries),
   );
   const free = maxPackedWrites - steps.length - counters.length - consentWrites.length;
   const reaction = await contactReactions().startEnrollments(
     starting.map(({ next, sequenceIds }) => ({ contact: next, sequenceIds })),
     Math.floor((2 * free) / (3 * starting.length)),
   );
-  const contactIds = steps.flatMap(({ person, next, topicEntries }) =>
-    isDeparture(person.current, next) || topicEntries.some(({ subscribed }) => !subscribed)
+  const contactIds = steps.flatMap(({ person, next, applied }) =>
+    isDeparture(person.current, next) || applied.changes.some(({ leaves }) => leaves)
       ? [next.id]
       : [],
   );

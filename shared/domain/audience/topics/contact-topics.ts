@@ -5,6 +5,7 @@ import { query, update, type Write, write } from "../../../adapters/dynamodb/tab
 import type { CallerScope } from "../../../caller.ts";
 import { positionOf } from "../../../kernel/paging.ts";
 import { ranges } from "../../../keys.ts";
+import * as organizations from "../../identity/organizations.ts";
 import {
   type Consent,
   type ConsentItem,
@@ -26,6 +27,7 @@ import {
   resolveChoices,
   toTopicStates,
 } from "./topic-choices.ts";
+import { topicCountWrites } from "./topic-counts.ts";
 import type { StoredChoices } from "./topic-subscription.ts";
 
 /**
@@ -39,7 +41,7 @@ export const change = (
 ): Promise<ContactItem> =>
   contacts.changeWithRetry(caller, { id: contactId }, async (contact) => {
     const chosen = resolveChoices(choices, await listOfSite(caller.orgId, contact.siteId));
-    const { stored, entries, isChange } = applyChoices(contact, chosen);
+    const { stored, entries, changes, isChange } = applyChoices(contact, chosen);
     const leaves = chosen.some(({ subscribed }) => !subscribed);
     const departed = leaves ? { contactIds: [contactId] } : {};
     if (!isChange) {
@@ -48,10 +50,12 @@ export const change = (
       return contact;
     }
     const version = bumpVersion(contact);
+    const date = await organizations.getToday(caller.orgId);
     await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
       write(
         changeWrite(contact, stored, version),
         ...topicLogWrites(contact, consent, entries),
+        ...topicCountWrites(contact, changes, date),
         ...logWrites,
       ),
     );

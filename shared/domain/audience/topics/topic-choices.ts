@@ -4,6 +4,7 @@ import { invalid } from "../../../errors.ts";
 import type { ConsentEntry } from "./contact-topic-schemas.ts";
 import type { SiteTopic } from "./site-topics.ts";
 import type { TopicChoice, TopicState } from "./topic-choice-schemas.ts";
+import type { TopicChange } from "./topic-counts.ts";
 import { hasLeft, isSubscribed, type StoredChoices } from "./topic-subscription.ts";
 
 // More than a site has topics, because choices about deleted topics stay for mail on its way.
@@ -30,6 +31,8 @@ export interface AppliedChoices {
   stored: Required<StoredChoices>;
   /** Topics that the contact joins or leaves, for the consent log. */
   entries: ConsentEntry["topics"];
+  /** The same topics, for the counters. */
+  changes: TopicChange[];
   /** Whether `stored` differs from the contact. */
   isChange: boolean;
 }
@@ -44,6 +47,11 @@ export function applyChoices(contact: StoredChoices, choices: Choice[]): Applied
     .difference(idsOf(optIn.filter(({ subscribed }) => subscribed)))
     .union(idsOf(optIn.filter(({ subscribed }) => !subscribed)));
   return {
+    changes: changed.map(({ topic: { id }, subscribed }) => ({
+      id,
+      isSwitched: !switchedTopics.has(id),
+      leaves: !subscribed,
+    })),
     stored: {
       switchedTopics: toStoredSet(switchedTopics.symmetricDifference(idsOf(changed))),
       leftTopics: toStoredSet(left),

@@ -155,6 +155,20 @@ export const analyticsExamples: Record<string, unknown> = {
     series: [FiguresPoint],
     previousSeries: [{ ...FiguresPoint, from: "2026-11-01", to: "2026-11-01" }],
   },
+  TopicStatistics: {
+    ...period,
+    siteId: 1,
+    interval: "day",
+    topics: [
+      {
+        id: 1,
+        name: "Product news",
+        subscribers: 1795,
+        left: 12,
+        series: [{ from: "2026-12-01", to: "2026-12-01", left: 2 }],
+      },
+    ],
+  },
   Deliverability: {
     ...period,
     funnel: { sent, delivered, opened, clicked, bounced, failed },
