@@ -3,13 +3,10 @@
 // write for them.
 import { queryAll, update, type Write } from "../../../adapters/dynamodb/table.ts";
 import { addDays } from "../../../kernel/calendar-dates.ts";
-import { addUp, type CounterTotals } from "../../../kernel/sharded-counters.ts";
+import { addUp } from "../../../kernel/sharded-counters.ts";
 import { keys, ranges } from "../../../keys.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
 import { membershipShardOf } from "../groups/membership-writes.ts";
-
-/** Changes of the counters by their names. */
-export type TopicCounts = CounterTotals;
 
 // The longest reporting period, with a margin for time zones.
 const keptDays = 92;
