@@ -50,6 +50,7 @@ const senderRights: GroupRights = { read: ["sending:read"], write: ["credentials
 export const groupRights: Record<string, GroupRights> = {
   analytics: rightsIn("statistics"),
   "api-keys": rightsIn("credentials"),
+  attention: rightsIn("organization"),
   "audit-log": { read: ["audit:read"], write: [] },
   // Developers upload attachments, and marketers upload import files.
   attachments: rightsIn("content"),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import * as attention from "../../shared/domain/analytics/attention.ts";
 import * as health from "../../shared/domain/analytics/mail-health.ts";
 import * as setup from "../../shared/domain/analytics/setup-checklist.ts";
 import * as branding from "../../shared/domain/billing/branding.ts";
@@ -61,6 +62,17 @@ export const organization = routeGroup("organization", [
       "sites, sending configs and domains.",
     returns: setup.SetupChecklist,
     handle: ({ caller }) => setup.getChecklist(caller),
+  }),
+  route("GET /attention", "List what needs attention", {
+    operationId: "getAttention",
+    description:
+      "Returns problems that somebody should look at: providers that accept no email, lost " +
+      "domains, a plan that is nearly used up, webhook endpoints that fail, failed imports, " +
+      "campaigns and sequences that the service stopped, emails whose fate is unknown. Looks at " +
+      "the newest 50 records of each kind. Callers see the problems of records that they may read.",
+    level: "site",
+    returns: attention.Attention,
+    handle: ({ caller }) => attention.getAttention(caller),
   }),
   route("GET /org/branding", "Get the branding footer", {
     operationId: "getBranding",

@@ -26,7 +26,7 @@ export const resources: Record<string, Resource> = {
   },
   organization: {
     description: "Name, rate limits, sending health and branding of the organization.",
-    paths: ["/org", "/settings/org", "/rate-limit"],
+    paths: ["/org", "/settings/org", "/rate-limit", "/attention"],
   },
   members: { description: "Users of the organization, with their roles." },
   invitations: { description: "Mailed links that make somebody a member of the organization." },

@@ -59,6 +59,25 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.context().close();
   });
 
+  it("a sender that was never tested needs attention at home", async () => {
+    const { email, call, siteId } = await signedUp();
+    const { credentials } = (await readSandbox()).postmark;
+    const config = { provider: "postmark", credentials, fromEmail: "hello@shop.example" };
+    const tested = await call<{ id: number }>("POST", "/sending-configs", config);
+    const { id } = expectStatus(201, tested).body.data;
+    expectStatus(200, await call("POST", `/sending-configs/${id}/verify`, { to: email }));
+    const mail = { siteId, to: email, subject: "Hello", html: "<p>Hello</p>" };
+    expectStatus(202, await call("POST", "/send", mail));
+    const other = { ...config, fromEmail: "news@shop.example" };
+    expectStatus(201, await call("POST", "/sending-configs", other));
+    const { page, problems } = await openSignedIn(browser, { email, path: "" });
+    await page.getByText(/news@shop.example\) is not verified/).waitFor();
+    await page.getByRole("link", { name: "Show" }).click();
+    await page.getByRole("cell", { name: "news@shop.example" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a webhook shows its secret once, and a failed delivery", async () => {
     const { email } = await signedUp();
     const { page, problems } = await openSignedIn(browser, { email, path: "/webhooks" });

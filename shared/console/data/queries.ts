@@ -83,6 +83,12 @@ export const queries = {
       queryKey: ["organization", "setup"],
       queryFn: () => api.organization.getSetup(),
     }),
+  attention: () =>
+    queryOptions({
+      queryKey: ["organization", "attention"],
+      queryFn: () => api.organization.getAttention(),
+      staleTime: minute,
+    }),
   dashboard: (siteId: number | undefined, period: Period) =>
     queryOptions({
       queryKey: ["analytics", "dashboard", siteId, period],

@@ -14,6 +14,7 @@ import { Meter } from "../../parts/meter.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { NeedsAttention } from "./needs-attention.tsx";
 import { SetupChecklist } from "./setup-checklist.tsx";
 
 const LineChart = lazy(async () => ({
@@ -57,6 +58,7 @@ export function Home() {
       {setup.data && !setup.data.complete && <SetupChecklist setup={setup.data} />}
       {!isUnused && (
         <>
+          <NeedsAttention />
           {overview.data ? <KeyFigures overview={overview.data} /> : <FigureSkeletons />}
           <Card title="Emails by day">
             <Suspense fallback={<Skeleton h={300} />}>
