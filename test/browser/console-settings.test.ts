@@ -66,7 +66,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const tested = await call<{ id: number }>("POST", "/sending-configs", config);
     const { id } = expectStatus(201, tested).body.data;
     expectStatus(200, await call("POST", `/sending-configs/${id}/verify`, { to: email }));
-    const mail = { siteId, to: email, subject: "Hello", html: "<p>Hello</p>" };
+    const mail = { siteId, sendingConfigId: id, to: email, subject: "Hello", html: "<p>Hello</p>" };
     expectStatus(202, await call("POST", "/send", mail));
     const other = { ...config, fromEmail: "news@shop.example" };
     expectStatus(201, await call("POST", "/sending-configs", other));
@@ -120,7 +120,8 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const { email, call } = await signedUp();
     expectStatus(404, await call("GET", "/contacts/99"));
     const { page, problems } = await openSignedIn(browser, { email, path: "/request-log" });
-    await page.getByText("GET /api/v1/contacts/99").click();
+    // The service stores requests together, every ten seconds.
+    await page.getByText("GET /api/v1/contacts/99").click({ timeout: 45_000 });
     await page.getByRole("link", { name: "not_found" }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();

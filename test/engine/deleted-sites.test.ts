@@ -43,7 +43,7 @@ const owned = [
 ];
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
 const exceptions = [
-  ..."accept-invitation analytics api-keys app attachments audit-log auth".split(" "),
+  ..."accept-invitation analytics api-keys app attachments attention audit-log auth".split(" "),
   ..."billing compliance contact-fields request-log".split(" "),
   ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),

@@ -374,8 +374,12 @@ export const queries = {
     pagesOf(["audit", "list", filter], (page) =>
       api.auditLog.listAuditEntries({ ...filter, ...page }),
     ),
-  requests: (filter: FilterOf<ListRequestsQuery>) =>
-    pagesOf(["requests", "list", filter], (page) =>
+  requests: (filter: FilterOf<ListRequestsQuery>) => ({
+    ...pagesOf(["requests", "list", filter], (page) =>
       api.auditLog.listRequests({ ...filter, ...page }),
     ),
+    // Requests are listed up to 20 seconds later. A reader who scrolls back sees no newer ones.
+    refetchInterval: ({ state }: { state: { data?: { pages: unknown[] } | undefined } }) =>
+      (state.data?.pages.length ?? 0) > 1 ? false : 5_000,
+  }),
 };

@@ -66,7 +66,10 @@ export function RequestLog() {
           onOpen={open}
           empty={
             <EmptyState title="No request">
-              <p>Programs need an API key from the settings to call the API.</p>
+              <p>
+                Programs need an API key from the settings to call the API. Their calls appear here
+                within 20 seconds.
+              </p>
             </EmptyState>
           }
         />

@@ -128,6 +128,16 @@ const photo = {
   sourceUrl: "https://www.pexels.com/photo/red-shoes-3573351/",
 };
 
+const AttentionProblem = {
+  code: "sending_config_failing",
+  severity: "error",
+  message:
+    "The provider has accepted no email of sending config 1 (hello@shop.example) for a while. " +
+    "Email waits and is tried again for 24 hours. Check the account at the provider.",
+  since: "2026-11-30T08:45:00.000Z",
+  record: { type: "sending_config", id: 1, siteId: null },
+};
+
 export const analyticsExamples: Record<string, unknown> = {
   Figures,
   FiguresChange,
@@ -276,4 +286,6 @@ export const analyticsExamples: Record<string, unknown> = {
     ...photo,
     attribution: "Photo by Jo Doe on Pexels",
   },
+  AttentionProblem,
+  Attention: { problems: [AttentionProblem] },
 };
