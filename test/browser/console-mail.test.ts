@@ -124,7 +124,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByText("4 test emails are on the way.").waitFor();
     await page.getByRole("button", { name: "Send to 3 contacts" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("3 contacts get this email now, from hello@shop.example.").waitFor();
+    await dialog.getByText("This email goes to 3 contacts now, from hello@shop.example.").waitFor();
     await dialog.getByRole("button", { name: "Send to 3 contacts" }).click();
     await page.getByRole("region", { name: "Result" }).waitFor();
     await runUntilIdle();

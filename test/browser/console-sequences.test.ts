@@ -64,7 +64,7 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
   });
   afterAll(() => browser?.close());
 
-  it("a sequence with a branch is built and activated, and its contact is at the step", async () => {
+  it("a sequence with a branch is built, and its contact is at the step", async () => {
     const { email } = await accountWithTemplates(3);
     const { page, problems } = await openSignedIn(browser, { email, path: "/sequences" });
     await page.getByRole("heading", { name: "No sequence yet" }).waitFor();

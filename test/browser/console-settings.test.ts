@@ -39,7 +39,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.context().close();
   });
 
-  it("an authenticator app is turned on with recovery codes and off with the password", async () => {
+  it("an authenticator app is turned on with a code, and off with the password", async () => {
     const { email } = await signedUp();
     const { page, problems } = await openSignedIn(browser, { email, path: "/settings/security" });
     const row = page.getByRole("row", { name: "Authenticator app" });

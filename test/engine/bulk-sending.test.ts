@@ -159,7 +159,7 @@ describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at 
   });
 });
 
-test("a lane hands over small chunks in parallel: 4 calls, and one more for each success", async () => {
+test("a lane hands over small chunks in parallel: 4 calls, then one more per success", async () => {
   const from = await mailTest.createSender("postmark");
   const mailing = await createMailing(from, 14);
   const ids = await stageEach(mailing);

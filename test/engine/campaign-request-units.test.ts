@@ -68,7 +68,7 @@ test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its cou
 
 // Each time of a shard is a chunk of its own, so the cost of a mail depends on the size of the
 // chunks. Half of these contacts are in one zone.
-test("a campaign at local time costs no more, with 16,000 contacts in three time zones", async () => {
+test("a campaign at local time costs no more, in three time zones", async () => {
   const from = await createCampaignSender();
   const { caller } = from;
   await grantPlan({ organizationId: caller.orgId, plan: "enterprise", credits: 0 });

@@ -1,4 +1,4 @@
-// Actions on many contacts: what they select and change, and that a crash repeats and loses nothing.
+// Actions on many contacts: what they select and change. A crash repeats and loses nothing.
 import { beforeAll, describe, expect, test } from "vitest";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -77,7 +77,7 @@ describe("an action", () => {
     expect(ids).toEqual(chosen.toSorted((a, b) => a - b));
   });
 
-  test("on all contacts of a site removes them from the list by which it selects them", async () => {
+  test("removes contacts from the list by which it selects them", async () => {
     const shop = await createTestSite();
     const list = await groups.create("LIST", shop.caller, { siteId: shop.siteId, name: "Old" });
     await makeContacts(shop, 5, { lists: [list.id] });

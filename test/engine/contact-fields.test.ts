@@ -9,7 +9,7 @@ const declare = ({ caller, siteId }: TestSite, name: string, label: string, type
 const listCustom = async ({ caller, siteId }: TestSite) =>
   (await fields.list(caller, siteId)).fields.filter(({ custom }) => custom);
 
-test("the list has standard fields, and custom fields with the type and number of their values", async () => {
+test("the list has standard fields, and custom fields with type and use", async () => {
   const site = await createTestSite();
   await createContact(site, "ann@example.com", {
     firstName: "Ann",
@@ -47,7 +47,7 @@ test("a declared field has a label and a type, before and after contacts have it
   );
 });
 
-test("fields of another site and organization are separate, and at most 100 are declared", async () => {
+test("fields belong to one site, which declares at most 100", async () => {
   const [site, other] = await Promise.all([createTestSite(), createTestSite()]);
   for (let i = 0; i < 100; i++) await declare(site, `field ${i}`, `Field ${i}`);
   await expect(declare(site, "one more", "One more")).rejects.toThrow("at most 100");

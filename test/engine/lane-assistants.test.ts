@@ -54,7 +54,7 @@ const lane = ({ caller, configId }: mailTest.TestSender) =>
   get<lanes.LaneState>(keys.lane(caller.orgId, configId));
 const findAssists = () => mailTest.pendingMessages.find(({ body }) => body.assists)?.body.assists;
 
-test("while many chunks wait, a runner has an assistant, and each chunk has one runner", async () => {
+test("while many chunks wait, there is an assistant, and each chunk has one runner", async () => {
   const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   await enqueueChunks(from, 150);
@@ -117,7 +117,7 @@ test("no assistant is woken when the config has a rate or few chunks wait", asyn
   await from.provider.stop();
 });
 
-test("an assistant ends without its runner, at a taken place, or if the provider fails", async () => {
+test("an assistant ends without its runner, or if the provider fails", async () => {
   const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   await enqueueChunks(from, 3);
@@ -169,7 +169,7 @@ test("chunks of an assistant that died are handed over when its leases are over"
   await from.provider.stop();
 });
 
-test("a failure of one runner stops the others, and the next run tries a single chunk", async () => {
+test("a failure of one runner stops the others; the next run tries one chunk", async () => {
   const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   await enqueueChunks(from, 40);

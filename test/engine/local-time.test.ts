@@ -161,7 +161,7 @@ describe("a campaign at local time", () => {
     await from.provider.stop();
   });
 
-  test("takes the offset that the zone has on that day, before and after clocks change", async () => {
+  test("takes the offset of that day, before and after clocks change", async () => {
     const from = await createCampaignSender();
     await createContact(from, "new-york", "America/New_York");
     const noonOf = (day: number) =>
@@ -253,7 +253,7 @@ describe("a campaign at local time", () => {
     await from.provider.stop();
   });
 
-  test("is refused with the field: times that have passed everywhere or do not exist, A/B tests", async () => {
+  test("refuses times that have passed or do not exist, and A/B tests", async () => {
     const from = await createCampaignSender();
     await createContact(from, "utc", "UTC");
     const { id } = await createDraft(from);
@@ -363,7 +363,7 @@ describe("between the fan-out and the local time", () => {
     await from.provider.stop();
   });
 
-  test("a pause holds everyone back; after the resume those whose time has passed get it at once", async () => {
+  test("a pause holds everyone back; after it, late contacts get it at once", async () => {
     const from = await createCampaignSender();
     await createContactInEachZone(from);
     const localTime = localTimeIn(20);

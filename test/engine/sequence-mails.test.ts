@@ -17,7 +17,7 @@ import {
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(useVirtualQueues);
 
-test("mail of a sequence gets a blind copy to the address of the sequence, otherwise of the site", async () => {
+test("mail gets a blind copy to the address of the sequence, else of the site", async () => {
   const one = await createSequenceSender();
   await sites.change(one.caller, one.siteId, { autoBcc: "site@shop.example" });
   const [own, inherited] = [
@@ -66,7 +66,7 @@ test("UTM parameters of a sequence and the preview text of a step are in its mai
   await one.provider.stop();
 });
 
-test("the UTM parameters of a sequence can be removed, and a preview text is valid Liquid", async () => {
+test("UTM parameters can be removed, and a preview text is valid Liquid", async () => {
   const one = await createSequenceSender();
   const { id } = await createSequence(one, ["Plain"], { utm: {} });
   await sequences.change(one.caller, id, { utm: null });

@@ -486,7 +486,7 @@ describe("changes with active enrollments", () => {
     await one.provider.stop();
   });
 
-  test("of two replacements of the same steps, one succeeds, and its repetition changes nothing", async () => {
+  test("of two replacements of the same steps, one succeeds, also if repeated", async () => {
     const one = await createSequenceSender();
     const { id, steps } = await createSequence(one, [5], { status: "draft" });
     const request = (delayMinutes: number) =>

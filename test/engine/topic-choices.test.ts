@@ -113,7 +113,7 @@ test("a bulk request subscribes nobody again who left a topic, without resubscri
   expect(await statesOf(shop, id)).toEqual(["News: left", "Offers: left"]);
 });
 
-test("a bulk request joins a topic about which the contact did not choose, and logs it", async () => {
+test("a bulk request joins a topic that the contact did not choose about", async () => {
   const { shop, join, save } = await createShop();
   const { id } = await createContact(shop, email);
   await save(join);
@@ -122,7 +122,7 @@ test("a bulk request joins a topic about which the contact did not choose, and l
   expect(await readLog(shop, id)).toEqual([["api", "joins Offers"]]);
 });
 
-test("rows of one address apply in order, and a later row joins no topic that an earlier one left", async () => {
+test("rows of one address apply in order: a later row joins no topic that was left", async () => {
   const { shop, join, leave } = await createShop();
   const rows = [[join[1]!], leave, join].map((choices) => ({ email, topics: choices }));
   const { results } = await bulk.save(shop, rows, {});

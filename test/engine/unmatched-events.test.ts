@@ -230,7 +230,7 @@ describe("events about a contact that were not matched", () => {
     return { caller, mails, id, key, parked, retry };
   }
 
-  test("are part of the export of its data, but not for callers that are limited to sites", async () => {
+  test("are in the export of its data, but not for callers limited to sites", async () => {
     const { caller, mails, id } = await createContactWithEvent();
     const { unmatchedEvents, complete } = await getPersonalData(caller, id);
     expect(unmatchedEvents).toMatchObject([{ type: "open", status: "waiting" }]);

@@ -34,7 +34,7 @@ const dueKeys = async ({ caller }: mailTest.TestSender) =>
 const isSweepDone = async (from: mailTest.TestSender) =>
   (await dueKeys(from)).every((sk) => !sk.startsWith("SHARE#"));
 
-test("only the first send of an organization in a while has an entry on the due index", async () => {
+test("only the first send in a while has an entry on the due index", async () => {
   const from = await mailTest.createSender("postmark");
   const first = await sendOne(from);
   const second = await sendOne(from);

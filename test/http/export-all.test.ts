@@ -352,7 +352,7 @@ describe("export-all and import-all", () => {
         { name: "Offers", ...left },
         { name: "News", ...left },
       ],
-      // Nobody joined the offers there, so nobody gets them here.
+      // No contact joined the offers there, so no contact gets them here.
       "stayer@example.com": [
         { name: "Offers", ...left },
         { name: "News", subscribed: true, left: false },

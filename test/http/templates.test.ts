@@ -621,7 +621,7 @@ describe("checks", () => {
   });
 });
 
-test("a test mail is rendered with a contact, marked, and sent with a verified config only", async () => {
+test("a test mail is rendered with a contact and marked, for verified configs only", async () => {
   const client = await signedUp();
   const { id } = await make(client, {
     subject: "Hello {{ firstName }}",

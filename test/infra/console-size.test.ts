@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { buildConsole } from "../../infra/console/build.ts";
 
-test("the console loads at most 350 kB first, 45 kB for each screen and 450 kB for an editor", async () => {
+test("the console loads at most 350 kB, 45 kB per screen and 450 kB per editor", async () => {
   const folder = await mkdtemp(join(tmpdir(), "console-"));
   const { firstLoad, screens, editors } = await buildConsole(folder);
   await rm(folder, { recursive: true });

@@ -349,7 +349,7 @@ describe("house rules", () => {
       1,
     );
     const product = everything.filter((file) =>
-      /^(bin|functions|infra|shared)\/.*\.(ts|js|css)$/.test(file),
+      /^(bin|functions|infra|shared)\/.*\.(tsx?|js|css)$/.test(file),
     );
     expect(
       product.flatMap((file) => findLongLines(textOf(file)).map((line) => `${file}: ${line}`)),

@@ -1,4 +1,5 @@
-// Who would get a campaign now, and why others would not. Works for drafts without content.
+// Counts the contacts that would get a campaign now, and why others would not. Drafts need no
+// content.
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";

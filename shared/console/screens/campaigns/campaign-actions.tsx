@@ -126,10 +126,14 @@ function describe(step: Step, { status, accounting, stats }: CampaignDetail): st
   if (step === "cancel") {
     const { queued } = accounting;
     if (status !== "sending" && status !== "paused") return "It will not be sent.";
-    return `${countOf(queued, "email")} that still wait are not sent. Emails that left cannot be taken back. A cancelled campaign cannot be resumed.`;
+    return (
+      `${countOf(queued, "email")} that still wait are not sent. Emails that left cannot be ` +
+      "taken back. A cancelled campaign cannot be resumed."
+    );
   }
   if (status === "draft") return "The draft is gone for good.";
-  return `Its ${countOf(stats.sent, "email")} stay in the log, but the figures and links of the campaign are gone for good.`;
+  const emails = countOf(stats.sent, "email");
+  return `Its ${emails} stay in the log, but the figures and links of the campaign are gone.`;
 }
 
 interface RenameProps {

@@ -55,12 +55,12 @@ function Progress({ campaign }: { campaign: CampaignDetail }) {
         {formatNumber(done)} of {formatNumber(accepted)} emails are handed over.
         {abTest &&
           !winner &&
-          ` Those who wait for the winner get it ${describeDuration(abTest.durationMinutes)} after the test.`}
+          ` The others get the winner ${describeDuration(abTest.durationMinutes)} after the test.`}
       </p>
       {waiting && (
         <p>
-          {formatNumber(waiting.emails)} wait for the local time of their contacts, the last until{" "}
-          {formatTime(waiting.lastAt, timezone)}.
+          {formatNumber(waiting.emails)} wait for the local time of their contacts. The last leave
+          at {formatTime(waiting.lastAt, timezone)}.
         </p>
       )}
       <progress className="wide-progress" max={accepted || 1} value={done} aria-label="Progress" />
@@ -144,8 +144,8 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
   if (!winner)
     return (
       <p className="quiet">
-        The variant with the most {measure} is picked {describeDuration(abTest.durationMinutes)}{" "}
-        after the test emails left.
+        The variant with the most {measure} is picked when the test emails have been out for{" "}
+        {describeDuration(abTest.durationMinutes)}.
       </p>
     );
   const nameOf = (variantId: number) => variants.find(({ id }) => id === variantId)?.name;
@@ -156,8 +156,7 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
   }[winner.reason];
   return (
     <p>
-      Variant {nameOf(winner.variantId)} won on {formatTime(winner.decidedAt, timezone)}, because{" "}
-      {why}:{" "}
+      Variant {nameOf(winner.variantId)} won on {formatTime(winner.decidedAt, timezone)}: {why}.{" "}
       {winner.results
         .map(({ variantId, rate }) => `${nameOf(variantId)} ${formatRate(rate)}`)
         .join(", ")}

@@ -15,7 +15,7 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 type Status = Send["status"];
 const statuses: Status[] = ["delivered", "failed", "sent", "queued", "uncertain", "cancelled"];
 
-/** Who got the campaign, and what became of each email. */
+/** The recipients of the campaign, and what became of each email. */
 export function Recipients({ campaignId }: { campaignId: number }) {
   const { timezone } = useMe().organization;
   const [status, setStatus] = useState<Status>();

@@ -67,9 +67,7 @@ export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
             type="datetime-local"
             label="Start"
             description={
-              isLocal
-                ? "On the clock of each contact."
-                : `In the time zone ${timezone}: ${formatAgo(scheduledAt, timezone)}.${otherZone(scheduledAt, timezone)}`
+              isLocal ? "On the clock of each contact." : describeTime(scheduledAt, timezone)
             }
             value={time}
             onChange={(event) => setTime(event.currentTarget.value)}
@@ -117,11 +115,12 @@ const describeStart = ({ scheduledAt, isLocal, time, timezone }: ChosenStart): s
     ? `on ${time.replace("T", " at ")} on its own clock`
     : `on ${formatTime(scheduledAt, timezone)} (${timezone})`;
 
-/** The same time on this device, if it is in another zone. */
-function otherZone(iso: string, timezone: string): string {
+/** How far away the time is, and what it is on this device, if it is in another zone. */
+function describeTime(iso: string, timezone: string): string {
   const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [there, local] = [formatTime(iso, timezone), formatTime(iso, here)];
-  return there === local ? "" : ` On this device: ${local} (${here}).`;
+  const text = `In the time zone ${timezone}: ${formatAgo(iso, timezone)}.`;
+  return there === local ? text : `${text} On this device: ${local} (${here}).`;
 }
 
 function missingParts(campaign: CampaignDetail): string {
@@ -150,8 +149,8 @@ function Consequences({ campaign, preview, start }: ConsequencesProps) {
   return (
     <ul className="consequences">
       <li>
-        <b>{countOf(wouldReceive, "contact")}</b> {wouldReceive === 1 ? "gets" : "get"} this email{" "}
-        {start ?? "now"}, from {sender}.{start && " Contacts are counted again then."}
+        This email goes to <b>{countOf(wouldReceive, "contact")}</b> {start ?? "now"}, from {sender}
+        .{start && " Contacts are counted again then."}
       </li>
       {abTest && (
         <li>

@@ -15,7 +15,7 @@ import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { StoredPreview } from "./form-preview.tsx";
 
-/** Who filled in a form, and the evidence that they agreed. */
+/** The people who filled in a form, and the evidence that they agreed. */
 export function Submissions() {
   const { id } = useParams({ from: "/shell/forms/$id/submissions" });
   const { submission: openId } = useSearch({ from: "/shell/forms/$id/submissions" });

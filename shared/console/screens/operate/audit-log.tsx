@@ -18,7 +18,7 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
-/** Who changed what, and when. */
+/** The list of changes: who made each, and when. */
 export function AuditLog() {
   const search = useSearch({ from: "/shell/audit-log" });
   const navigate = useNavigate({ from: "/audit-log" });

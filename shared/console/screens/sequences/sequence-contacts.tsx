@@ -19,12 +19,12 @@ import { FormDialog } from "../../parts/form.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { numberIn, useStepEditor } from "./step-editor.ts";
-import { textOf, typeLabels } from "./step-texts.ts";
+import { labelOf } from "./step-texts.ts";
 
 const statuses = ["active", "completed", "cancelled", "failed"] as const;
 type Status = (typeof statuses)[number];
 
-/** Who is at which step, and who has left. */
+/** The contacts of a sequence: at which step each is, or how it left. */
 export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
   const search = useSearch({ from: "/shell/sequences/$id/{-$part}" });
   const navigate = useNavigate({ from: "/sequences/$id/{-$part}" });
@@ -109,7 +109,7 @@ function useStepOptions(): StepOption[] {
     .filter(({ key }) => stored.has(key))
     .map((step) => ({
       value: step.key,
-      label: `${numberOf(step.key)}. ${typeLabels[step.type]}: ${textOf(step, { names, numberOf })}`,
+      label: labelOf(step, { names, numberOf }),
     }));
 }
 

@@ -14,7 +14,7 @@ import { FormCard } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { useStepEditor } from "./step-editor.ts";
 
-/** Who starts and leaves the sequence, who sends its emails, and at what times. */
+/** What starts and ends the sequence for a contact, the sender, and the sending times. */
 export function SequenceSettings({ sequence }: { sequence: SequenceDetail }) {
   const { mayWrite } = useStepEditor();
   return (

@@ -6,7 +6,7 @@ export interface Block {
   step: DraftStep;
   /** Its number for people, from 1. */
   number: number;
-  /** Of a condition: its branches. */
+  /** The branches of a condition; other steps have none. */
   branches: { outlet: Outlet; branch: Branch }[];
 }
 

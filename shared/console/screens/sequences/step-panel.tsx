@@ -21,7 +21,7 @@ import {
   removeStep,
 } from "./step-draft.ts";
 import { numberIn, useStepEditor } from "./step-editor.ts";
-import { minutesIn, splitDuration, textOf, typeLabels, unitOptions } from "./step-texts.ts";
+import { labelOf, minutesIn, splitDuration, unitOptions } from "./step-texts.ts";
 
 const titles: Record<DraftStep["type"], string> = {
   email: "Send an email",
@@ -179,7 +179,7 @@ function TargetSelect({ step, outlet }: StepProps & { outlet: "next" | "yes" | "
       data={[
         ...targets.map((target) => ({
           value: target.key,
-          label: `${numberOf(target.key)}. ${typeLabels[target.type]}: ${textOf(target, { names, numberOf })}`,
+          label: labelOf(target, { names, numberOf }),
         })),
         { value: end, label: "The end of the sequence" },
       ]}

@@ -86,6 +86,10 @@ export function textOf(step: DraftStep, sources: TextSources): string {
   return step.rules?.conditions.length ? `${rulesText(step.rules, sources)}?` : "No condition yet";
 }
 
+/** The step as one of several to choose from: "2. Email: Welcome". */
+export const labelOf = (step: DraftStep, sources: TextSources): string =>
+  `${sources.numberOf(step.key)}. ${typeLabels[step.type]}: ${textOf(step, sources)}`;
+
 const units: [minutes: number, name: string][] = [
   [7 * 24 * 60, "week"],
   [24 * 60, "day"],

@@ -42,7 +42,7 @@ export const warnings =
   "Do this only if the address works and its owner wants your email: another bounce or complaint " +
   "harms the delivery of all your email.";
 
-/** Of an erased contact, only a hash of the address is left. */
+/** Whether the contact was erased: then the list has only a hash of the address. */
 export const isErased = (email: string): boolean => email.startsWith("sha256:");
 
 export function ReasonMark({ reason }: { reason: ReasonName }) {
