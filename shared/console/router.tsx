@@ -68,6 +68,8 @@ interface ContactsSearch {
   segment?: number | undefined;
   /** The open contact. */
   contact?: number | undefined;
+  /** The action on many contacts whose progress is shown. */
+  action?: number | undefined;
 }
 
 /** Filters and the open contact are part of the address: reload, back and a shared link work. */
@@ -81,6 +83,7 @@ const contacts = createRoute({
     ...number(search, "tag"),
     ...number(search, "segment"),
     ...number(search, "contact"),
+    ...number(search, "action"),
   }),
   component: lazyRouteComponent(() => import("./screens/contacts/contacts.tsx"), "Contacts"),
 });

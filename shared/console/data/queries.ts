@@ -14,6 +14,7 @@ import type {
   ListTagsQuery,
   ListTemplatesQuery,
   NamedRecord,
+  NewContactAction,
   Pagination,
   SegmentRules,
   TemplateDraftInput,
@@ -105,6 +106,21 @@ export const queries = {
     }),
   contacts: (filter: FilterOf<ListContactsQuery>) =>
     pagesOf(["contacts", "list", filter], (page) => api.contacts.list({ ...filter, ...page })),
+  contactActionPreview: (action: NewContactAction) =>
+    queryOptions({
+      queryKey: ["contactActions", "preview", action],
+      queryFn: () => api.contactActions.preview(action),
+      staleTime: 0,
+    }),
+  contactAction: (id: number) =>
+    queryOptions({
+      queryKey: ["contactActions", "detail", id],
+      queryFn: () => api.contactActions.get(id),
+      refetchInterval: ({ state }) =>
+        state.data && ["queued", "running", "cancelling"].includes(state.data.status)
+          ? 1_000
+          : false,
+    }),
   contact: (id: number) =>
     queryOptions({
       queryKey: ["contacts", "detail", id],

@@ -33,6 +33,7 @@ export async function buildCampaignPlan(
   const who = { orgId };
   if (sendingConfigId === null)
     throw invalidField("sendingConfigId", "sendingConfigId is required to send a campaign");
+  requireOneAudience(campaign);
   if (abTest && variants.length < 2)
     throw invalidField(
       "abTest",
@@ -68,6 +69,7 @@ export async function buildAudiencePlan(
   at = now(),
 ): Promise<AudiencePlan> {
   const { orgId, siteId, topicId } = campaign;
+  requireOneAudience(campaign);
   const [audience, topic] = await Promise.all([
     findAudience(campaign),
     topicId
@@ -80,6 +82,19 @@ export async function buildAudiencePlan(
     ...(topic && { topic: topics.toMailTopic(topic) }),
     at: at.toISOString(),
   };
+}
+
+function requireOneAudience(campaign: StoredCampaign): void {
+  const { listId, tagId, segmentId, audience = null, resendOf } = campaign;
+  const named = Object.entries({ listId, tagId, segmentId, audience }).filter(
+    ([, given]) => given !== null,
+  );
+  if (resendOf || named.length === 1) return;
+  const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
+  throw invalidField(
+    "listId",
+    `A campaign needs exactly one of listId, tagId, segmentId and audience to be sent${has}`,
+  );
 }
 
 async function findAudience({
@@ -96,16 +111,6 @@ async function findAudience({
     const first = await get<StoredCampaign>(keys.record(orgId, "CAMPAIGN", campaignId));
     if (!first) throw invalidField("resendOf", "The campaign to send again no longer exists");
     return { resendOf: campaignId, to };
-  }
-  const named = Object.entries({ listId, tagId, segmentId, audience }).filter(
-    ([, given]) => given !== null,
-  );
-  if (named.length !== 1) {
-    const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
-    throw invalidField(
-      "listId",
-      `A campaign needs exactly one of listId, tagId, segmentId and audience to be sent${has}`,
-    );
   }
   const who = { orgId };
   if (audience) return { siteId, rules: await buildAudienceRules(who, audience) };

@@ -1,115 +1,154 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
+// Actions on many contacts. The service does them as a job, so they go on after the page was left.
+import { ActionIcon, Button, Menu, Skeleton } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
+import type { NewContactAction } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+
+type Action = NewContactAction["action"];
+
+const labels: Record<Action, string> = {
+  add_tag: "Add tag",
+  remove_tag: "Remove tag",
+  add_to_list: "Add to list",
+  remove_from_list: "Remove from list",
+  join_topic: "Subscribe to topic",
+  leave_topic: "Unsubscribe from topic",
+  enroll: "Enroll in sequence",
+  unsubscribe: "Unsubscribe",
+  suppress: "Suppress",
+  delete: "Delete",
+};
+const isDangerous = (action: Action): boolean =>
+  ["unsubscribe", "suppress", "delete"].includes(action);
 
 interface BulkActionsProps {
   siteId: number;
-  /** Address by id. */
-  contacts: ReadonlyMap<number, string>;
-  onDone(): void;
+  selectedIds: number[];
+  /** The filter of the list, for actions on all that match. */
+  filter: NonNullable<NewContactAction["filter"]>;
+  onClear(): void;
+  onStarted(actionId: number): void;
 }
 
-const describe = (count: number): string =>
-  count === 1 ? "1 contact" : `${formatNumber(count)} contacts`;
-
-/** The API takes this many ids at once. */
-const maxIds = 100;
-
-/** One after the other, so that a large selection keeps within the rate limit. */
-async function inTurn<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  for (const item of items) await work(item);
-}
-
-const inPortions = (ids: number[], work: (ids: number[]) => Promise<unknown>): Promise<void> =>
-  inTurn(
-    Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, i) =>
-      ids.slice(i * maxIds, (i + 1) * maxIds),
-    ),
-    work,
-  );
-
-/** Actions on the selected rows. */
-export function BulkActions({ siteId, contacts, onDone }: BulkActionsProps) {
-  const lists = useQuery(queries.lists(siteId)).data?.lists ?? [];
-  const tags = useQuery(queries.tags(siteId)).data?.tags ?? [];
-  const ids = [...contacts.keys()];
-  const run = useRunAction(onDone);
+/** Chooses an action for the selected contacts, or for all that match the filter. */
+export function BulkActions(props: BulkActionsProps) {
+  const { siteId, selectedIds, filter, onClear, onStarted } = props;
+  const [isAll, setAll] = useState(false);
+  const [chosen, setChosen] = useState<NewContactAction>();
+  const choose = (action: Action, targetId?: number) =>
+    setChosen({
+      siteId,
+      action,
+      ...(isAll ? { filter } : { contactIds: selectedIds }),
+      ...(targetId !== undefined && { targetId }),
+    });
   return (
     <section className="bulk" aria-label="Selection">
-      <b>{formatNumber(ids.length)} selected</b>
-      <GroupMenu
-        label="Add tag"
-        groups={tags}
-        onChoose={(tag) =>
-          run.mutate({
-            work: () => inTurn(ids, (id) => api.contacts.applyTag(id, { tagId: tag.id })),
-            message: `The tag “${tag.name}” was added to ${describe(ids.length)}.`,
-          })
-        }
+      <b>{isAll ? "All that match" : `${formatNumber(selectedIds.length)} selected`}</b>
+      <Button variant="subtle" size="compact-sm" onClick={() => setAll(!isAll)}>
+        {isAll ? "Only the selected" : "Select all that match"}
+      </Button>
+      <TargetMenu
+        siteId={siteId}
+        group="tags"
+        actions={["add_tag", "remove_tag"]}
+        choose={choose}
       />
-      <GroupMenu
-        label="Add to list"
-        groups={lists}
-        onChoose={(list) =>
-          run.mutate({
-            work: () =>
-              inPortions(ids, (contactIds) => api.lists.addContacts(list.id, { contactIds })),
-            message: `${describe(ids.length)} added to “${list.name}”.`,
-          })
-        }
+      <TargetMenu
+        siteId={siteId}
+        group="lists"
+        actions={["add_to_list", "remove_from_list"]}
+        choose={choose}
       />
-      <ActionIcon variant="subtle" color="gray" aria-label="Clear selection" onClick={onDone}>
+      <Menu>
+        <Menu.Target>
+          <Button variant="default" size="compact-sm">
+            More actions
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {(["unsubscribe", "suppress", "delete"] as const).map((action) => (
+            <Menu.Item key={action} onClick={() => choose(action)}>
+              {labels[action]}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <ActionIcon variant="subtle" color="gray" aria-label="Clear selection" onClick={onClear}>
         <IconX size={16} />
       </ActionIcon>
+      {chosen && (
+        <ActionDialog action={chosen} onClose={() => setChosen(undefined)} onStarted={onStarted} />
+      )}
     </section>
   );
 }
 
-interface Action {
-  work(): Promise<unknown>;
-  /** What was done, as a sentence. */
-  message: string;
+interface TargetMenuProps {
+  siteId: number;
+  group: "tags" | "lists";
+  actions: Action[];
+  choose(action: Action, targetId: number): void;
 }
 
-function useRunAction(onDone: () => void) {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: ({ work }: Action) => work(),
-    onSuccess: async (_, { message }) => {
-      notifications.show({ message });
-      onDone();
-      await queryClient.invalidateQueries({ queryKey: ["contacts"] });
-    },
-    onError: ({ message }) => notifications.show({ color: "red", title: "Not done", message }),
-  });
-}
-
-interface GroupMenuProps {
-  label: string;
-  groups: { id: number; name: string }[];
-  onChoose(group: { id: number; name: string }): void;
-}
-
-function GroupMenu({ label, groups, onChoose }: GroupMenuProps) {
-  return (
-    <Menu>
+/** Each action with the records that it can be done with. */
+function TargetMenu({ siteId, group, actions, choose }: TargetMenuProps) {
+  const records = useQuery(queries.names(group, siteId)).data ?? [];
+  return actions.map((action) => (
+    <Menu key={action}>
       <Menu.Target>
         <Button variant="default" size="compact-sm">
-          {label}
+          {labels[action]}
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={300} className="menu-scroll">
-        {groups.length === 0 && <Menu.Item disabled>There is none yet</Menu.Item>}
-        {groups.map((group) => (
-          <Menu.Item key={group.id} onClick={() => onChoose(group)}>
-            {group.name}
+        {records.length === 0 && <Menu.Item disabled>There is none yet</Menu.Item>}
+        {records.map(({ id, name }) => (
+          <Menu.Item key={id} onClick={() => choose(action, id)}>
+            {name}
           </Menu.Item>
         ))}
       </Menu.Dropdown>
     </Menu>
+  ));
+}
+
+interface ActionDialogProps {
+  action: NewContactAction;
+  onClose(): void;
+  onStarted(actionId: number): void;
+}
+
+/** Says what the action will do, as the service counts it now. */
+function ActionDialog({ action, onClose, onStarted }: ActionDialogProps) {
+  const { data, error } = useQuery(queries.contactActionPreview(action));
+  const starting = useChange({
+    run: (one: NewContactAction) => api.contactActions.create(one),
+    refreshes: ["contactActions"],
+    onDone: ({ id }) => onStarted(id),
+  });
+  return (
+    <ConfirmDialog
+      title={labels[action.action]}
+      action={labels[action.action]}
+      isDangerous={isDangerous(action.action)}
+      target={action}
+      change={{ ...starting, isPending: starting.isPending || !data }}
+      typed={data && action.action === "delete" ? String(data.count) : undefined}
+      onClose={onClose}
+    >
+      <ErrorNote error={error} />
+      {data ? <p>{data.summary}</p> : <Skeleton h={24} />}
+      {data && data.startsSequences.length > 0 && (
+        <p>It starts the sequences {data.startsSequences.map(({ name }) => name).join(", ")}.</p>
+      )}
+    </ConfirmDialog>
   );
 }

@@ -13,6 +13,7 @@ import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../par
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { ActionProgress } from "./action-progress.tsx";
 import { AddContact } from "./add-contact.tsx";
 import { BulkActions } from "./contact-bulk-actions.tsx";
 import { ContactDetail } from "./contact-detail.tsx";
@@ -26,28 +27,29 @@ export function Contacts() {
   const { site } = useSite();
   const { organization } = useMe();
   const mayWrite = useRight("audience:write");
-  const [selected, setSelected] = useState<ReadonlyMap<number, string>>(new Map());
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useState(false);
+  const filter = {
+    ...(search.search && { search: search.search }),
+    ...(search.status && { status: search.status as Status }),
+    ...(search.list && { listId: search.list }),
+    ...(search.tag && { tagId: search.tag }),
+    ...(search.segment && { segmentId: search.segment }),
+  };
   const list = usePagedRows(
-    queries.contacts({
-      ...(site && { siteId: site.id }),
-      ...(search.search && { search: search.search }),
-      ...(search.status && { status: search.status as Status }),
-      ...(search.list && { listId: search.list }),
-      ...(search.tag && { tagId: search.tag }),
-      ...(search.segment && { segmentId: search.segment }),
-    }),
+    queries.contacts({ ...(site && { siteId: site.id }), ...filter }),
     ({ contacts }) => contacts,
   );
   const { rows } = list;
-  const { contact: _open, ...filters } = search;
-  const isFiltered = Object.values(filters).some(Boolean);
+  const isFiltered = Object.keys(filter).length > 0;
   const open = (contact?: { id: number }) =>
     navigate({ search: (old) => ({ ...old, contact: contact?.id }) });
+  const showAction = (action?: number) =>
+    navigate({ search: (old) => ({ ...old, action }), replace: true });
   const toggle = (id: number) =>
     setSelected((old) => {
-      const next = new Map(old);
-      if (!next.delete(id)) next.set(id, rows.find((row) => row.id === id)?.email ?? String(id));
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
       return next;
     });
   return (
@@ -70,6 +72,9 @@ export function Contacts() {
           )}
         </PageHead>
         <Filters siteId={site?.id} />
+        {search.action !== undefined && (
+          <ActionProgress id={search.action} onClose={() => showAction()} />
+        )}
         <RowTable
           label="Contacts"
           columns={columnsIn(organization.timezone)}
@@ -79,14 +84,23 @@ export function Contacts() {
           empty={isFiltered ? <NoMatch /> : <NoContacts />}
           {...(mayWrite && {
             selection: {
-              ids: new Set(selected.keys()),
+              ids: selected,
               toggle,
               labelOf: (id: number) => rows.find((row) => row.id === id)?.email ?? "",
             },
           })}
         />
         {selected.size > 0 && site ? (
-          <BulkActions siteId={site.id} contacts={selected} onDone={() => setSelected(new Map())} />
+          <BulkActions
+            siteId={site.id}
+            selectedIds={[...selected]}
+            filter={filter}
+            onClear={() => setSelected(new Set())}
+            onStarted={(actionId) => {
+              setSelected(new Set());
+              showAction(actionId);
+            }}
+          />
         ) : (
           <p className="hints">
             <kbd>↑</kbd>

@@ -1,0 +1,72 @@
+import { ActionIcon, Button } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ContactAction } from "pennymail";
+import { useEffect } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { formatNumber } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+
+interface ActionProgressProps {
+  id: number;
+  onClose(): void;
+}
+
+/** How far an action on many contacts is. Its id is part of the address. */
+export function ActionProgress({ id, onClose }: ActionProgressProps) {
+  const { data: action, error } = useQuery(queries.contactAction(id));
+  const queryClient = useQueryClient();
+  const isOver = action !== undefined && !isRunning(action);
+  useEffect(() => {
+    if (isOver) void queryClient.invalidateQueries({ queryKey: ["contacts"] });
+  }, [isOver, queryClient]);
+  const cancelling = useChange({
+    run: () => api.contactActions.cancel(id),
+    refreshes: ["contactActions"],
+  });
+  if (!action) return <ErrorNote error={error} />;
+  const { status, summary, progress, failed, errors } = action;
+  return (
+    <section className="answer" aria-label="Action on many contacts" role="status">
+      <StatusMark status={status} tone={toneOf(action)} />
+      <div>
+        <p>{summary}</p>
+        {!isOver && (
+          <progress className="wide-progress" max={100} value={progress} aria-label="Progress" />
+        )}
+        {failed > 0 && (
+          <p className="quiet">
+            {formatNumber(failed)} not done{errors[0] && `, for example: ${errors[0].error}`}
+          </p>
+        )}
+        {action.error && <p className="tone-bad">{action.error}</p>}
+        <ErrorNote error={cancelling.error} />
+      </div>
+      {isOver ? (
+        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
+          <IconX size={16} />
+        </ActionIcon>
+      ) : (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={cancelling.isPending || status === "cancelling"}
+          onClick={() => cancelling.mutate()}
+        >
+          Stop
+        </Button>
+      )}
+    </section>
+  );
+}
+
+const isRunning = ({ status }: ContactAction): boolean =>
+  ["queued", "running", "cancelling"].includes(status);
+
+function toneOf(action: ContactAction) {
+  if (isRunning(action)) return "info";
+  return action.status === "completed" ? "good" : "bad";
+}
