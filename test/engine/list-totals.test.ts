@@ -30,14 +30,15 @@ interface Listed {
 }
 
 /**
- * Lists without a total. Reports read all contacts of a site, and custom events are counted per
- * contact only.
+ * Lists without a total. Reports read all contacts of a site, custom events are counted per contact
+ * only, and actions on contacts are a log that expires.
  */
 const uncounted = [
   ...["multi-sequence", "stalled-enrollments", "unengaged-contacts", "no-sequences"].map(
     (name) => `GET /reports/${name}`,
   ),
   "GET /events/custom",
+  "GET /contact-actions",
 ];
 
 const takesSite = ({ route }: RouteEntry): boolean =>
