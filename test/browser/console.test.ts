@@ -58,6 +58,28 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 
+  it("all contacts that match a search get a tag, in a job that shows its progress", async () => {
+    const { email, call, siteId } = await accountWithContacts(12);
+    expectStatus(201, await call("POST", "/tags", { siteId, name: "vip" }));
+    const { page, problems } = await openSignedIn(browser, {
+      email,
+      path: "/contacts?search=person1",
+    });
+    await page.getByText("3 match").waitFor();
+    await page.getByRole("checkbox").first().check();
+    await page.getByText("1 selected").waitFor();
+    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: "Add tag" }).click();
+    await page.getByRole("menuitem", { name: "vip" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Adds the tag “vip” to 3 contacts").waitFor();
+    await dialog.getByRole("button", { name: "Add tag" }).click();
+    await page.getByText("Completed").waitFor();
+    await page.getByRole("row").getByText("vip").nth(2).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a list is read to its end while it is scrolled", async () => {
     const { email } = await accountWithContacts(250);
     const { page } = await openSignedIn(browser, { email, path: "/contacts" });
