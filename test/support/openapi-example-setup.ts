@@ -438,6 +438,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   sendEmailBatch: withRecord("sending-configs"),
   previewEmailBatch: withRecord("sending-configs"),
   sendEmailList: withRecord("sending-configs"),
+  sendTemplateTests: withRecord("sending-configs"),
   listSends: afterDelivery,
   getSend: withDeliveredSend,
   getSendContent: withDeliveredSend,
