@@ -156,11 +156,11 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
   }[winner.reason];
   return (
     <p>
-      Variant {nameOf(winner.variantId)} won on {formatTime(winner.decidedAt, timezone)}: {why}.{" "}
+      On {formatTime(winner.decidedAt, timezone)}, variant {nameOf(winner.variantId)} won: {why} (
       {winner.results
         .map(({ variantId, rate }) => `${nameOf(variantId)} ${formatRate(rate)}`)
         .join(", ")}
-      .
+      ).
     </p>
   );
 }

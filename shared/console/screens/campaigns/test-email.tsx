@@ -23,7 +23,7 @@ export function TestEmail({ campaign, isSaving }: { campaign: CampaignDetail; is
     <Card title="5. Test email">
       <TextInput
         label="Send it to"
-        description="Up to ten addresses, separated by commas. Figures of the campaign stay as they are."
+        description="Up to ten addresses, separated by commas. The figures stay as they are."
         {...addresses.input}
       />
       <ErrorNote error={sending.error} />
