@@ -42,6 +42,10 @@ test("a declared field has a label and a type, before and after contacts have it
   expect(await listCustom(site)).toMatchObject([{ ...made, label: "Size of shoes" }]);
   await fields.remove(site.caller, "sIze", site.siteId);
   expect(await listCustom(site)).toMatchObject([{ name: "Size", label: "Size", declared: false }]);
+  // A name that no field can have is too long for a key.
+  await expect(fields.remove(site.caller, "0".repeat(2000), site.siteId)).rejects.toMatchObject({
+    kind: "missing",
+  });
   await expect(fields.remove(site.caller, "Size", site.siteId)).rejects.toThrow(
     "no declared field",
   );

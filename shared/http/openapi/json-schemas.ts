@@ -82,8 +82,9 @@ export type ToJsonSchema = ReturnType<typeof createSchemaCollector>["schemaOf"];
  * Uses the schema in `documentedAs` for values that are checked later, because they must not fail
  * the whole request.
  */
-const convertSchema = (type: z.ZodType, direction: Direction): JsonSchema =>
-  z.toJSONSchema(type, {
+function convertSchema(type: z.ZodType, direction: Direction): JsonSchema {
+  const laterDefinitions: Components = {};
+  const { $defs, ...schema } = z.toJSONSchema(type, {
     io: direction,
     unrepresentable: "any",
     override: ({ jsonSchema, zodSchema }) => {
@@ -95,13 +96,14 @@ const convertSchema = (type: z.ZodType, direction: Direction): JsonSchema =>
       const { documentedAs, description } = jsonSchema;
       if (!documentedAs) return;
       for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
-      Object.assign(
-        jsonSchema,
-        description !== undefined && { description },
-        convertSchema(documentedAs as z.ZodType, direction),
-      );
+      const later = convertSchema(documentedAs as z.ZodType, direction);
+      const { $defs: definitions, ...documented } = later;
+      Object.assign(laterDefinitions, definitions);
+      Object.assign(jsonSchema, description !== undefined && { description }, documented);
     },
   }) as JsonSchema;
+  return { ...schema, $defs: { ...(($defs ?? {}) as Components), ...laterDefinitions } };
+}
 
 /** Removes noise, and `additionalProperties: false`: responses may get further fields. */
 function simplifySchema(value: JsonSchema, rename: Rename): JsonSchema {

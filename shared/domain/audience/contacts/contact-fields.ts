@@ -161,6 +161,7 @@ export async function remove(
 ): Promise<void> {
   const siteId = await sites.resolveSiteId(caller, givenSiteId);
   const key = keys.contactField(caller.orgId, siteId, name);
-  if (!(await get(key))) throw missing("The site has no declared field of this name");
+  const isDeclared = CustomFieldName.safeParse(name).success && (await get(key));
+  if (!isDeclared) throw missing("The site has no declared field of this name");
   await write(removeItem(key));
 }
