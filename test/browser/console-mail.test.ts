@@ -290,7 +290,9 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
       {
         path: `/campaigns/${sent}`,
         ready: async (page: Page) => {
-          await page.getByText("is picked 1 hour after the test emails left.").waitFor();
+          await page
+            .getByText("is picked when the test emails have been out for 1 hour.")
+            .waitFor();
           await page.frameLocator("iframe").getByText("Hello Ada").waitFor();
         },
       },
