@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { get, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { WebClient } from "../../shared/adapters/http/client.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { idempotencyPrefix } from "../../shared/kernel/installation-secrets.ts";
@@ -17,14 +18,19 @@ import { sampleOf } from "../support/seeded-random.ts";
 import * as mailTest from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
-const { timeout } = AbortSignal;
+const { open } = WebClient.prototype;
 beforeAll(async () => {
   await mailTest.useOwnTableAndQueues();
   // Shortens the timeout of provider calls from 25 seconds to one.
-  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 25_000 ? 1000 : ms);
+  WebClient.prototype.open = function (request) {
+    return open.call(this, {
+      ...request,
+      ...(request.timeoutSeconds === 25 && { timeoutSeconds: 1 }),
+    });
+  };
 });
 afterAll(() => {
-  AbortSignal.timeout = timeout;
+  WebClient.prototype.open = open;
 });
 beforeEach(() => mailTest.pendingMessages.splice(0));
 
