@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { GetCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { get, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { epochSeconds } from "../../shared/clock.ts";
@@ -11,6 +12,9 @@ import * as sites from "../../shared/domain/identity/sites.ts";
 import { deletedSites } from "../../shared/kernel/site-access.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+
+afterEach(restoreClient);
 
 const oneSite = async (): Promise<Caller> => {
   const { caller } = await createAccount();
@@ -148,6 +152,20 @@ describe("versions", () => {
     expect(remainingVersions.map(({ expires }) => typeof expires)).toEqual(
       remainingVersions.map(() => "number"),
     );
+  });
+  test("a deletion meets a change that is saved between its two reads", async () => {
+    const caller = await oneSite();
+    const { id } = await make(caller);
+    const historyKey = keys.recordBody(caller.orgId, "TEMPLATE", { id, version: "history" });
+    const reading = pauseCall(GetCommand, ({ input }) => input.Key?.sk === historyKey.sk);
+    const removal = templates.remove(caller, id);
+    await reading.reached;
+    await templates.change(caller, id, { html: "new" });
+    reading.release();
+    await removal;
+    await expect(templates.find(caller, id)).rejects.toMatchObject({ kind: "missing" });
+    for (const version of [1, 2])
+      expect((await itemOf(caller, id, version))!.expires).toBeTypeOf("number");
   });
 });
 

@@ -50,8 +50,11 @@ export async function expireAllWrites(
   current: number,
 ): Promise<Write[]> {
   const replaced = (await readHistory(orgId, id)).map(({ version }) => version);
+  // A change that is saved at the same time may have replaced the version that was read.
   return [
-    ...[current, ...replaced].map((version) => bodies.expireBodyWrite(orgId, id, version)),
+    ...[...new Set([current, ...replaced])].map((version) =>
+      bodies.expireBodyWrite(orgId, id, version),
+    ),
     ...(replaced.length ? [remove(historyKey(orgId, id))] : []),
   ];
 }
