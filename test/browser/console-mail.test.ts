@@ -224,7 +224,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByText(/alt/).first().waitFor();
     await page.getByRole("tab", { name: "Test email" }).click();
     await page.getByRole("button", { name: "Send test email" }).click();
-    await page.getByText("1 test email on the way.").waitFor();
+    await page.getByText("1 test email is on the way.").waitFor();
     await code.press("ControlOrMeta+s");
     await page.getByText("Saved", exact).waitFor();
     await page.getByText("Version 2").waitFor();

@@ -1,5 +1,6 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
+import type { Column } from "./row-table.tsx";
 
 export interface RowAction {
   /** A verb: "Rename". */
@@ -33,3 +34,13 @@ export function RowMenu({ name, actions }: RowMenuProps) {
     </Menu>
   );
 }
+
+/** The last column of a table: a menu for each row. */
+export const menuColumn = <Row extends { name: string }>(
+  actionsOf: (row: Row) => readonly RowAction[],
+): Column<Row> => ({
+  label: "Actions",
+  className: "c-menu num",
+  isAction: true,
+  render: (row) => <RowMenu name={row.name} actions={actionsOf(row)} />,
+});

@@ -35,8 +35,9 @@ export function describeCondition(condition: SegmentCondition, nameOf: NameOf): 
   const comparison = operatorLabel(field, choice);
   const value = values.map(named).join(", ");
   // Some comparisons have the value in their middle.
-  const rest = comparison.includes("…") ? [comparison.replace("…", value)] : [comparison, value];
-  return [label, ...about, ...rest].join(" ").trim();
+  const isAround = comparison.includes("…");
+  const rest = isAround ? comparison.replace("…", value) : `${comparison} ${value}`;
+  return [label, ...about, rest].join(" ").trim();
 }
 
 export const describeRules = (rules: SegmentRules, nameOf: NameOf): string =>

@@ -13,7 +13,7 @@ import { formatAgo, formatNumber } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
-import { RowMenu } from "../../parts/row-menu.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { DeleteForm } from "./delete-form.tsx";
 import { FormStatus } from "./form-status.tsx";
@@ -78,12 +78,7 @@ function FormTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) 
       className: "c-when quiet",
       render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
     },
-    {
-      label: "Actions",
-      className: "c-menu num",
-      isAction: true,
-      render: (form) => <RowMenu name={form.name} actions={actionsOf(form)} />,
-    },
+    menuColumn(actionsOf),
   ];
   return (
     <>

@@ -15,7 +15,7 @@ export interface GroupViewProps {
   mayWrite: boolean;
   /** Whether the dialog for a new one is open. */
   isCreating: boolean;
-  onCreated(): void;
+  onDialogClose(): void;
 }
 
 interface GroupView {
@@ -82,7 +82,7 @@ export function Groups() {
           siteId={site.id}
           mayWrite={mayWrite}
           isCreating={isCreating}
-          onCreated={() => setCreating(false)}
+          onDialogClose={() => setCreating(false)}
         />
       )}
     </div>

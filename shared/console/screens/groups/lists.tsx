@@ -7,61 +7,32 @@ import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatAgo, formatNumber } from "../../format.ts";
+import { formatNumber } from "../../format.ts";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
-import { RowMenu } from "../../parts/row-menu.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { countColumns, nameColumn } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
 const refreshes = ["lists", "contacts"];
 
-export function Lists({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps) {
+export function Lists({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
   const list = usePagedRows(queries.listPages({ siteId }), ({ lists }) => lists);
   const [edited, setEdited] = useState<List>();
   const [deleted, setDeleted] = useState<List>();
-  const columns: Column<List>[] = [
-    {
-      label: "List",
-      className: "c-main",
-      render: ({ name, description }) => (
-        <span className="who">
-          <b>{name}</b>
-          {description && <span>{description}</span>}
-        </span>
-      ),
-    },
-    {
-      label: "Contacts",
-      className: "c-count",
-      isNumber: true,
-      render: ({ contactCount }) => formatNumber(contactCount),
-    },
-    {
-      label: "Created",
-      className: "c-when quiet",
-      render: ({ createdAt }) => formatAgo(createdAt, timezone),
-    },
-  ];
+  const columns: Column<List>[] = [nameColumn("List"), ...countColumns(timezone)];
   if (mayWrite)
-    columns.push({
-      label: "Actions",
-      className: "c-menu num",
-      isAction: true,
-      render: (row) => (
-        <RowMenu
-          name={row.name}
-          actions={[
-            { label: "Rename", run: () => setEdited(row) },
-            { label: "Delete", isDangerous: true, run: () => setDeleted(row) },
-          ]}
-        />
-      ),
-    });
+    columns.push(
+      menuColumn((row) => [
+        { label: "Rename", run: () => setEdited(row) },
+        { label: "Delete", isDangerous: true, run: () => setDeleted(row) },
+      ]),
+    );
   return (
     <>
       <RowTable
@@ -85,7 +56,7 @@ export function Lists({ siteId, mayWrite, isCreating, onCreated }: GroupViewProp
         opened={isCreating || edited !== undefined}
         onClose={() => {
           setEdited(undefined);
-          onCreated();
+          onDialogClose();
         }}
       />
       <DeleteDialog

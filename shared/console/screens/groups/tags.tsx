@@ -7,52 +7,28 @@ import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatAgo, formatNumber } from "../../format.ts";
+import { formatNumber } from "../../format.ts";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
-import { RowMenu } from "../../parts/row-menu.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { countColumns, nameColumn } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
 const refreshes = ["tags", "contacts"];
 
-export function Tags({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps) {
+export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
   const list = usePagedRows(queries.tagPages({ siteId }), ({ tags }) => tags);
   const [deleted, setDeleted] = useState<Tag>();
-  const columns: Column<Tag>[] = [
-    {
-      label: "Tag",
-      className: "c-main",
-      render: ({ name }) => <b>{name}</b>,
-    },
-    {
-      label: "Contacts",
-      className: "c-count",
-      isNumber: true,
-      render: ({ contactCount }) => formatNumber(contactCount),
-    },
-    {
-      label: "Created",
-      className: "c-when quiet",
-      render: ({ createdAt }) => formatAgo(createdAt, timezone),
-    },
-  ];
+  const columns: Column<Tag>[] = [nameColumn("Tag"), ...countColumns(timezone)];
   if (mayWrite)
-    columns.push({
-      label: "Actions",
-      className: "c-menu num",
-      isAction: true,
-      render: (row) => (
-        <RowMenu
-          name={row.name}
-          actions={[{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }]}
-        />
-      ),
-    });
+    columns.push(
+      menuColumn((row) => [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }]),
+    );
   return (
     <>
       <RowTable
@@ -69,7 +45,7 @@ export function Tags({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps
           </EmptyState>
         }
       />
-      <NewTag siteId={siteId} opened={isCreating} onClose={onCreated} />
+      <NewTag siteId={siteId} opened={isCreating} onClose={onDialogClose} />
       <DeleteDialog
         noun="tag"
         target={deleted}

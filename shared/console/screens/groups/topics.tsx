@@ -10,10 +10,11 @@ import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
-import { RowMenu } from "../../parts/row-menu.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { nameColumn } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
 type Visibility = Topic["visibility"];
@@ -29,7 +30,7 @@ const subscriptions: { value: Subscription; label: string }[] = [
 ];
 const refreshes = ["topics"];
 
-export function Topics({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps) {
+export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const topics = useQuery(queries.topics(siteId));
   const [edited, setEdited] = useState<Topic>();
   const [deleted, setDeleted] = useState<Topic>();
@@ -47,13 +48,7 @@ export function Topics({ siteId, mayWrite, isCreating, onCreated }: GroupViewPro
     { label: "Delete", isDangerous: true, run: () => setDeleted(topic) },
   ];
   const columns = [...descriptionColumns];
-  if (mayWrite)
-    columns.push({
-      label: "Actions",
-      className: "c-menu num",
-      isAction: true,
-      render: (topic) => <RowMenu name={topic.name} actions={actionsOf(topic)} />,
-    });
+  if (mayWrite) columns.push(menuColumn(actionsOf));
   return (
     <>
       <ErrorNote error={moving.error} />
@@ -78,7 +73,7 @@ export function Topics({ siteId, mayWrite, isCreating, onCreated }: GroupViewPro
         opened={isCreating || edited !== undefined}
         onClose={() => {
           setEdited(undefined);
-          onCreated();
+          onDialogClose();
         }}
       />
       <DeleteDialog
@@ -102,16 +97,7 @@ const movesOf = ({ position }: Topic, count: number) =>
   ].filter((move) => move.position >= 1 && move.position <= count);
 
 const descriptionColumns: Column<Topic>[] = [
-  {
-    label: "Topic",
-    className: "c-main",
-    render: ({ name, description }) => (
-      <span className="who">
-        <b>{name}</b>
-        {description && <span>{description}</span>}
-      </span>
-    ),
-  },
+  nameColumn("Topic"),
   {
     label: "Without a choice",
     className: "c-status",

@@ -10,7 +10,7 @@ import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
-import { RowMenu } from "../../parts/row-menu.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { describeRules, useNamesIn } from "../../parts/rules/rule-sentence.ts";
 import { DeleteSegment } from "./delete-segment.tsx";
@@ -60,25 +60,13 @@ function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean 
       className: "c-when quiet",
       render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
     },
-    {
-      label: "Actions",
-      className: "c-menu num",
-      isAction: true,
-      render: (row) => (
-        <RowMenu
-          name={row.name}
-          actions={[
-            {
-              label: "Show contacts",
-              run: () => navigate({ to: "/contacts", search: { segment: row.id } }),
-            },
-            ...(mayWrite
-              ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }]
-              : []),
-          ]}
-        />
-      ),
-    },
+    menuColumn((row) => [
+      {
+        label: "Show contacts",
+        run: () => navigate({ to: "/contacts", search: { segment: row.id } }),
+      },
+      ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }] : []),
+    ]),
   ];
   return (
     <>

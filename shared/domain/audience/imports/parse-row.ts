@@ -70,10 +70,12 @@ function setTopic(
   else contact.fault = `${field}: must be subscribed, left, yes or no`;
 }
 
-/** Further words for a choice, in the languages of the headers. */
+// Further words for a choice, in the languages of the headers.
+const wordsForYes = "yes y true 1 x ja oui si sí sim joined".split(" ");
+const wordsForNo = "no n false 0 nein non não nee left declined".split(" ");
 const topicAnswers: Record<string, ContactStatus> = Object.fromEntries([
-  ..."yes y true 1 x ja oui si sí sim joined".split(" ").map((word) => [word, "subscribed"]),
-  ..."no n false 0 nein non não nee left declined".split(" ").map((word) => [word, "unsubscribed"]),
+  ...wordsForYes.map((word) => [word, "subscribed"]),
+  ...wordsForNo.map((word) => [word, "unsubscribed"]),
 ]);
 
 function setCustomField(contact: RawContact, key: string, value: unknown): void {

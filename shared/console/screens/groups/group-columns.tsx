@@ -1,0 +1,38 @@
+// Columns of the tables of lists, tags and topics.
+import { formatAgo, formatNumber } from "../../format.ts";
+import type { Column } from "../../parts/row-table.tsx";
+
+interface Described {
+  name: string;
+  description?: string | null;
+}
+
+export const nameColumn = (label: string): Column<Described> => ({
+  label,
+  className: "c-main",
+  render: ({ name, description }) => (
+    <span className="who">
+      <b>{name}</b>
+      {description && <span>{description}</span>}
+    </span>
+  ),
+});
+
+interface Counted {
+  contactCount: number;
+  createdAt: string;
+}
+
+export const countColumns = (timezone: string): Column<Counted>[] => [
+  {
+    label: "Contacts",
+    className: "c-count",
+    isNumber: true,
+    render: ({ contactCount }) => formatNumber(contactCount),
+  },
+  {
+    label: "Created",
+    className: "c-when quiet",
+    render: ({ createdAt }) => formatAgo(createdAt, timezone),
+  },
+];
