@@ -182,6 +182,22 @@ const log = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/log/log.tsx"), "Log"),
 });
+const scoring = createRoute({
+  getParentRoute: () => shell,
+  path: "/scoring",
+  component: lazyRouteComponent(() => import("./screens/scoring/scoring.tsx"), "Scoring"),
+});
+const holidays = createRoute({
+  getParentRoute: () => shell,
+  path: "/holidays",
+  component: lazyRouteComponent(() => import("./screens/holidays/holidays.tsx"), "Holidays"),
+});
+const reports = createRoute({
+  getParentRoute: () => shell,
+  // Without a name, the report on delivery.
+  path: "/reports/{-$report}",
+  component: lazyRouteComponent(() => import("./screens/reports/reports.tsx"), "Reports"),
+});
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
@@ -326,7 +342,10 @@ export const router = createRouter({
       sequence,
       templates,
       template,
+      scoring,
+      holidays,
       log,
+      reports,
       webhooks,
       auditLog,
       requestLog,

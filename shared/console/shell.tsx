@@ -9,8 +9,10 @@ import { notifications } from "@mantine/notifications";
 import {
   IconAddressBook,
   IconApi,
+  IconCalendarHeart,
   IconChevronDown,
   IconFilter,
+  IconFlame,
   IconForms,
   IconHistory,
   IconHome,
@@ -19,6 +21,7 @@ import {
   IconMailOff,
   IconMenu2,
   IconMoon,
+  IconReportAnalytics,
   IconRoute,
   IconSend,
   IconSettings,
@@ -51,6 +54,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
       { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags },
       { label: "Segments", to: "/segments", icon: IconFilter },
       { label: "Forms", to: "/forms", icon: IconForms },
+      { label: "Lead scoring", to: "/scoring", icon: IconFlame },
       { label: "Suppressions", to: "/suppressions", icon: IconMailOff },
     ],
   },
@@ -59,6 +63,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     items: [
       { label: "Campaigns", to: "/campaigns", icon: IconSend },
       { label: "Sequences", to: "/sequences", icon: IconRoute },
+      { label: "Holiday emails", to: "/holidays", icon: IconCalendarHeart },
       { label: "Templates", to: "/templates", icon: IconTemplate },
     ],
   },
@@ -66,6 +71,12 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     name: "Operate",
     items: [
       { label: "Log", to: "/log", icon: IconListSearch },
+      {
+        label: "Reports",
+        to: "/reports/{-$report}",
+        icon: IconReportAnalytics,
+        right: "statistics:read",
+      },
       { label: "Webhooks", to: "/webhooks", icon: IconWebhook, right: "credentials:read" },
       { label: "Request log", to: "/request-log", icon: IconApi, right: "credentials:read" },
       { label: "Audit log", to: "/audit-log", icon: IconHistory, right: "audit:read" },

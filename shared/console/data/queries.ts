@@ -22,6 +22,7 @@ import type {
 import { api, withWarnings } from "./client.ts";
 
 export type Period = "7d" | "30d" | "90d";
+export type ContactReportName = keyof typeof contactReports;
 const pageLimit = 100;
 const minute = 60_000;
 
@@ -56,6 +57,13 @@ const namedRecords = {
 };
 export type NamedGroup = keyof typeof namedRecords;
 const maxNames = 500;
+
+/** Reports that list contacts, by their names in exports. */
+const contactReports = {
+  "unengaged-contacts": api.reports.listUnengagedContacts,
+  "multi-sequence": api.reports.listMultiSequenceContacts,
+  "no-sequences": api.reports.listContactsWithoutSequences,
+};
 
 async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord[]> {
   const names: NamedRecord[] = [];
@@ -103,6 +111,36 @@ export const queries = {
       queryFn: () => api.analytics.getOverview({ period, ...(siteId && { siteId }) }),
       staleTime: minute,
       placeholderData: keepPreviousData,
+    }),
+  deliverability: (siteId: number, period: Period) =>
+    queryOptions({
+      queryKey: ["analytics", "deliverability", siteId, period],
+      queryFn: () => api.analytics.getDeliverability({ siteId, period }),
+      staleTime: minute,
+      placeholderData: keepPreviousData,
+    }),
+  topicStatistics: (siteId: number, period: Period) =>
+    queryOptions({
+      queryKey: ["analytics", "topics", siteId, period],
+      queryFn: () => api.analytics.getTopicStatistics({ siteId, period }),
+      placeholderData: keepPreviousData,
+    }),
+  reportedContacts: (name: ContactReportName, filter: { siteId: number }) =>
+    pagesOf(["reports", name, filter], (page) =>
+      contactReports[name]({ ...filter, ...page, format: "json" }),
+    ),
+  reportSchedules: (siteId: number) =>
+    queryOptions({
+      queryKey: ["reportSchedules", "list", siteId],
+      queryFn: async () =>
+        (await api.reports.listSchedules({ siteId, limit: pageLimit })).schedules,
+    }),
+  export: (id: number) =>
+    queryOptions({
+      queryKey: ["exports", "detail", id],
+      queryFn: () => api.exports.get(id),
+      refetchInterval: ({ state }) =>
+        state.data && ["queued", "running"].includes(state.data.status) ? 1_000 : false,
     }),
   contacts: (filter: FilterOf<ListContactsQuery>) =>
     pagesOf(["contacts", "list", filter], (page) => api.contacts.list({ ...filter, ...page })),
@@ -191,6 +229,12 @@ export const queries = {
       queryFn: () => api.campaigns.get(id),
       refetchInterval: ({ state }) =>
         state.data && ["scheduled", "sending"].includes(state.data.status) ? 2_000 : false,
+    }),
+  campaignAudience: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "audience", id],
+      queryFn: () => api.campaigns.getAudience(id),
+      staleTime: 0,
     }),
   campaignPreview: (id: number) =>
     queryOptions({
@@ -304,6 +348,10 @@ export const queries = {
       queryFn: () => api.contacts.list({ siteId, search, limit: 10 }),
       placeholderData: keepPreviousData,
     }),
+  scoringRules: (filter: { siteId: number }) =>
+    pagesOf(["scoring", "pages", filter], (page) => api.scoring.listRules({ ...filter, ...page })),
+  holidays: (filter: { siteId: number }) =>
+    pagesOf(["holidays", "pages", filter], (page) => api.holidays.list({ ...filter, ...page })),
   suppressions: (filter: FilterOf<ListSuppressionsQuery>) =>
     pagesOf(["suppressions", "list", filter], (page) =>
       api.suppressions.list({ ...filter, ...page }),

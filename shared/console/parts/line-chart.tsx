@@ -22,8 +22,9 @@ interface LineChartProps {
 const height = 280;
 const fontFamily = "'Inter Variable', system-ui";
 const dayOf = (seconds: number): string => formatDay(new Date(seconds * 1000).toISOString());
-const formatTick = (value: number): string =>
-  value >= 1000 ? `${value / 1000}k` : String(Math.round(value * 10) / 10);
+const formatTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));
+/** Distances of ticks: 1, 2, 5, 10 and so on, because there is no half of an email. */
+const tickSteps = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
 
 /** A canvas says nothing to a screen reader, so a table has the same figures. */
 export function LineChart({ days, series, summary }: LineChartProps) {
@@ -97,7 +98,13 @@ function drawPlot(
           space: 70,
           values: (_, ticks) => ticks.map(dayOf),
         },
-        { ...axis, size: 46, space: 48, values: (_, ticks) => ticks.map(formatTick) },
+        {
+          ...axis,
+          size: 46,
+          space: 48,
+          incrs: tickSteps,
+          values: (_, ticks) => ticks.map(formatTick),
+        },
       ],
       series: [
         {},

@@ -1,11 +1,11 @@
-import { MultiSelect, SegmentedControl } from "@mantine/core";
+import { MultiSelect, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CampaignDetail, CampaignPreview } from "pennymail";
+import type { CampaignDetail } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
-import { CountList } from "../../parts/field-list.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { audienceOf, toChoice, toChoices, toMembers } from "./audience.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 
@@ -90,28 +90,26 @@ function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["re
   );
 }
 
-/** Why contacts of the audience get no email, as the API counts them. */
-export const exclusionReasons = {
-  suppressed: "On the suppression list",
-  unsubscribed: "Unsubscribed or not confirmed",
-  notInTopic: "Not subscribed to the topic",
-  capped: "Got marketing email too recently",
-} as const;
-
-/** How many get it, and why the others do not. */
-export function AudienceCounts({ preview }: { preview: CampaignPreview }) {
-  const { candidates, wouldReceive, exact } = preview;
-  const reasons = Object.entries(exclusionReasons).flatMap(([key, label]) => {
-    const count = preview[key as keyof typeof exclusionReasons];
-    return count > 0 ? [[label, count] as const] : [];
-  });
+/** How many get it, and why the others do not. It needs no template and no sender. */
+export function AudienceCounts({ campaignId }: { campaignId: number }) {
+  const { data, error } = useQuery(queries.campaignAudience(campaignId));
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={24} />;
+  const { matched, mailed, notMailed, exact } = data;
   return (
     <div className="answer" aria-live="polite">
       <p>
-        <b>{formatNumber(wouldReceive)}</b> of {formatNumber(candidates)} contacts get it.
+        <b>{formatNumber(mailed)}</b> of {formatNumber(matched)} contacts get it.
         {!exact && <span className="quiet"> The exact number is known when it is sent.</span>}
       </p>
-      {reasons.length > 0 && <CountList className="wide-counts" counts={reasons} />}
+      {notMailed.length > 0 && (
+        <ul className="bullets">
+          {notMailed.map(({ reason, count, message }) => (
+            <li key={reason}>
+              {formatNumber(count)}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

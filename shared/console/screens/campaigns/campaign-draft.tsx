@@ -34,9 +34,8 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
         <Card title="1. Audience" state={saveState(saving)}>
           <AudienceChoice {...choices} />
-          {preview.data && <AudienceCounts preview={preview.data} />}
-          {!preview.data && hasAudience(campaign) && !isComplete(campaign) && (
-            <p className="quiet">Choose a template and a sender to see how many get it.</p>
+          {hasAudience(campaign) && !saving.isPending && (
+            <AudienceCounts campaignId={campaign.id} />
           )}
           <TopicChoice {...choices} />
         </Card>

@@ -10,7 +10,6 @@ import { CountList } from "../../parts/field-list.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { describeDuration } from "./ab-test.tsx";
-import { exclusionReasons } from "./audience-choice.tsx";
 import { LinkMap } from "./link-map.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Resend } from "./resend.tsx";
@@ -195,6 +194,14 @@ function Links({ campaignId }: { campaignId: number }) {
     </Card>
   );
 }
+
+/** Why contacts of the audience get no email, as the API counts them. */
+const exclusionReasons = {
+  suppressed: "On the suppression list",
+  unsubscribed: "Unsubscribed or not confirmed",
+  notInTopic: "Not subscribed to the topic",
+  capped: "Got marketing email too recently",
+} as const;
 
 function NotMailed({ campaign: { accounting } }: { campaign: CampaignDetail }) {
   const reasons: [string, number][] = [

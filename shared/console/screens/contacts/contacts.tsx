@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { IconPlus, IconUpload } from "@tabler/icons-react";
+import { IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
@@ -9,6 +9,7 @@ import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo, formatDate, formatNumber } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
@@ -29,6 +30,8 @@ export function Contacts() {
   const mayWrite = useRight("audience:write");
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useState(false);
+  const mayExport = useRight("audience:export");
+  const [isExporting, setExporting] = useState(false);
   const filter = {
     ...(search.search && { search: search.search }),
     ...(search.status && { status: search.status as Status }),
@@ -56,6 +59,15 @@ export function Contacts() {
     <div className={search.contact ? "split with-drawer" : "split"}>
       <div className="page list-page">
         <PageHead title="Contacts" note={countText(list)}>
+          {mayExport && site && (
+            <Button
+              variant="default"
+              leftSection={<IconDownload size={16} />}
+              onClick={() => setExporting(true)}
+            >
+              Export
+            </Button>
+          )}
           {mayWrite && site && (
             <>
               <Button
@@ -110,6 +122,18 @@ export function Contacts() {
       </div>
       {search.contact !== undefined && (
         <ContactDetail key={search.contact} id={search.contact} onClose={() => open()} />
+      )}
+      {site && (
+        <ExportDialog
+          title="Export contacts"
+          request={{ type: "contacts", siteId: site.id, ...filter }}
+          opened={isExporting}
+          onClose={() => setExporting(false)}
+        >
+          {isFiltered
+            ? "The file has all fields of the contacts that match the filters."
+            : "The file has all fields of all contacts of the site."}
+        </ExportDialog>
       )}
       {site && <AddContact siteId={site.id} opened={isAdding} onClose={() => setAdding(false)} />}
     </div>

@@ -1,4 +1,4 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { IconArrowDownRight, IconArrowUpRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { AnalyticsOverview, Dashboard } from "pennymail";
@@ -12,6 +12,7 @@ import { Figure } from "../../parts/figure.tsx";
 import type { Series } from "../../parts/line-chart.tsx";
 import { Meter } from "../../parts/meter.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { PeriodChoice } from "../../parts/period-choice.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { NeedsAttention } from "./needs-attention.tsx";
@@ -20,12 +21,6 @@ import { SetupChecklist } from "./setup-checklist.tsx";
 const LineChart = lazy(async () => ({
   default: (await import("../../parts/line-chart.tsx")).LineChart,
 }));
-
-const periods = [
-  { value: "7d", label: "7 days" },
-  { value: "30d", label: "30 days" },
-  { value: "90d", label: "90 days" },
-] satisfies { value: Period; label: string }[];
 
 export function Home() {
   const { organization } = useMe();
@@ -44,15 +39,7 @@ export function Home() {
         title="Home"
         note={`${site?.name ?? organization.name}, all times in ${organization.timezone}`}
       >
-        {!isUnused && (
-          <SegmentedControl
-            aria-label="Period"
-            size="xs"
-            value={period}
-            onChange={(value) => setPeriod(value as Period)}
-            data={periods}
-          />
-        )}
+        {!isUnused && <PeriodChoice period={period} onChange={setPeriod} />}
       </PageHead>
       <ErrorNote error={overview.error ?? dashboard.error} />
       {setup.data && !setup.data.complete && <SetupChecklist setup={setup.data} />}

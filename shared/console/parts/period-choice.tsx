@@ -1,0 +1,26 @@
+import { SegmentedControl } from "@mantine/core";
+import type { Period } from "../data/queries.ts";
+
+const periods = [
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
+  { value: "90d", label: "90 days" },
+] satisfies { value: Period; label: string }[];
+
+interface PeriodChoiceProps {
+  period: Period;
+  onChange(period: Period): void;
+}
+
+/** Chooses the days that the figures of a screen cover. */
+export function PeriodChoice({ period, onChange }: PeriodChoiceProps) {
+  return (
+    <SegmentedControl
+      aria-label="Period"
+      size="xs"
+      value={period}
+      onChange={(value) => onChange(value as Period)}
+      data={periods}
+    />
+  );
+}

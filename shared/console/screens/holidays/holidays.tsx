@@ -1,0 +1,153 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import type { Holiday } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight, useSite } from "../../data/session.ts";
+import { formatDate } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { DeleteDialog } from "../../parts/delete-dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { menuColumn, type RowAction } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { HolidayDialog } from "./holiday-dialog.tsx";
+
+export const refreshes = ["holidays"];
+
+/** Emails of one day to everybody who is in a sequence then. */
+export function Holidays() {
+  const { site } = useSite();
+  const mayWrite = useRight("marketing:write");
+  const [isCreating, setCreating] = useState(false);
+  const create = () => site && mayWrite && setCreating(true);
+  useHotkeys([["c", create]]);
+  return (
+    <div className="page list-page column-page">
+      <PageHead
+        title="Holiday emails"
+        note="One email on a day, to all contacts that are in a sequence on that day"
+      >
+        {mayWrite && site && (
+          <Button leftSection={<IconPlus size={16} />} onClick={create}>
+            New holiday email
+          </Button>
+        )}
+      </PageHead>
+      {site && (
+        <HolidayTable
+          key={site.id}
+          siteId={site.id}
+          mayWrite={mayWrite}
+          isCreating={isCreating}
+          onDialogClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface HolidayTableProps {
+  siteId: number;
+  mayWrite: boolean;
+  isCreating: boolean;
+  onDialogClose(): void;
+}
+
+function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: HolidayTableProps) {
+  const list = usePagedRows(queries.holidays({ siteId }), ({ holidays }) => holidays);
+  const [edited, setEdited] = useState<Holiday>();
+  const [cancelled, setCancelled] = useState<Holiday>();
+  const [deleted, setDeleted] = useState<Holiday>();
+  const cancelling = useChange({
+    run: ({ id }: Holiday) => api.holidays.update(id, { status: "cancelled" }),
+    refreshes,
+    onDone: () => setCancelled(undefined),
+  });
+  const actionsOf = (holiday: Holiday): RowAction[] => {
+    const { status } = holiday;
+    return [
+      ...(status === "scheduled" ? [{ label: "Edit", run: () => setEdited(holiday) }] : []),
+      ...(status === "scheduled" || status === "sending"
+        ? [{ label: "Cancel", isDangerous: true, run: () => setCancelled(holiday) }]
+        : []),
+      { label: "Delete", isDangerous: true, run: () => setDeleted(holiday) },
+    ];
+  };
+  return (
+    <>
+      <RowTable
+        label="Holiday emails"
+        columns={mayWrite ? [...holidayColumns, menuColumn(actionsOf)] : holidayColumns}
+        list={list}
+        onOpen={(holiday) => mayWrite && holiday.status === "scheduled" && setEdited(holiday)}
+        empty={
+          <EmptyState title="No holiday email yet">
+            <p>
+              On a day such as New Year, contacts in a sequence get this email. Their sequence goes
+              on as planned.
+            </p>
+          </EmptyState>
+        }
+      />
+      {(isCreating || edited) && (
+        <HolidayDialog
+          key={edited?.id ?? "new"}
+          siteId={siteId}
+          holiday={edited}
+          onClose={() => {
+            setEdited(undefined);
+            onDialogClose();
+          }}
+        />
+      )}
+      <ConfirmDialog
+        title={`Cancel “${cancelled?.name ?? ""}”`}
+        action="Cancel holiday email"
+        isDangerous
+        target={cancelled}
+        change={cancelling}
+        onClose={() => setCancelled(undefined)}
+      >
+        Nobody gets it from now on. What is already with the provider arrives.
+      </ConfirmDialog>
+      <DeleteDialog
+        noun="holiday email"
+        target={deleted}
+        remove={({ id }) => api.holidays.delete(id)}
+        refreshes={refreshes}
+        onClose={() => setDeleted(undefined)}
+      >
+        Its log and its figures are deleted as well.
+      </DeleteDialog>
+    </>
+  );
+}
+
+const holidayColumns: Column<Holiday>[] = [
+  {
+    label: "Holiday email",
+    className: "c-main",
+    render: ({ name, statusReason }) => (
+      <span className="who">
+        <b>{name}</b>
+        {statusReason && <span>{statusReason}</span>}
+      </span>
+    ),
+  },
+  {
+    label: "Status",
+    className: "c-status",
+    render: ({ status }) => <StatusMark status={status} />,
+  },
+  {
+    label: "Day",
+    className: "c-when quiet",
+    render: ({ date }) => formatDate(date, "UTC"),
+  },
+];

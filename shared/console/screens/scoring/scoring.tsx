@@ -1,0 +1,144 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import type { ScoringRule } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight, useSite } from "../../data/session.ts";
+import { DeleteDialog } from "../../parts/delete-dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { RuleDialog } from "./rule-dialog.tsx";
+import { describeTrigger } from "./triggers.ts";
+
+export const refreshes = ["scoring"];
+
+/** Rules that give contacts points for what they do. */
+export function Scoring() {
+  const { site } = useSite();
+  const mayWrite = useRight("audience:write");
+  const [isCreating, setCreating] = useState(false);
+  const create = () => site && mayWrite && setCreating(true);
+  useHotkeys([["c", create]]);
+  return (
+    <div className="page list-page column-page">
+      <PageHead
+        title="Lead scoring"
+        note="Points for what contacts do; the sum is their score in lists, segments and sequences"
+      >
+        {mayWrite && site && (
+          <Button leftSection={<IconPlus size={16} />} onClick={create}>
+            New rule
+          </Button>
+        )}
+      </PageHead>
+      {site && (
+        <Rules
+          key={site.id}
+          siteId={site.id}
+          mayWrite={mayWrite}
+          isCreating={isCreating}
+          onDialogClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface RulesProps {
+  siteId: number;
+  mayWrite: boolean;
+  isCreating: boolean;
+  onDialogClose(): void;
+}
+
+function Rules({ siteId, mayWrite, isCreating, onDialogClose }: RulesProps) {
+  const list = usePagedRows(queries.scoringRules({ siteId }), ({ rules }) => rules);
+  const [edited, setEdited] = useState<ScoringRule>();
+  const [deleted, setDeleted] = useState<ScoringRule>();
+  const switching = useChange({
+    run: ({ id, active }: ScoringRule) => api.scoring.updateRule(id, { active: !active }),
+    refreshes,
+  });
+  const columns: Column<ScoringRule>[] = [...ruleColumns];
+  if (mayWrite)
+    columns.push(
+      menuColumn((rule) => [
+        { label: "Edit", run: () => setEdited(rule) },
+        { label: rule.active ? "Turn off" : "Turn on", run: () => switching.mutate(rule) },
+        { label: "Delete", isDangerous: true, run: () => setDeleted(rule) },
+      ]),
+    );
+  return (
+    <>
+      <ErrorNote error={switching.error} />
+      <RowTable
+        label="Scoring rules"
+        columns={columns}
+        list={list}
+        onOpen={(rule) => mayWrite && setEdited(rule)}
+        empty={
+          <EmptyState title="No rule yet">
+            <p>
+              A rule gives points for an act: 5 for a click, 20 for a visit of your prices. The sum
+              shows who is close to buying.
+            </p>
+          </EmptyState>
+        }
+      />
+      {(isCreating || edited) && (
+        <RuleDialog
+          key={edited?.id ?? "new"}
+          siteId={siteId}
+          rule={edited}
+          onClose={() => {
+            setEdited(undefined);
+            onDialogClose();
+          }}
+        />
+      )}
+      <DeleteDialog
+        noun="rule"
+        target={deleted}
+        remove={({ id }) => api.scoring.deleteRule(id)}
+        refreshes={refreshes}
+        onClose={() => setDeleted(undefined)}
+      >
+        Contacts keep the points that the rule has given.
+      </DeleteDialog>
+    </>
+  );
+}
+
+const ruleColumns: Column<ScoringRule>[] = [
+  {
+    label: "Rule",
+    className: "c-main",
+    render: (rule) => (
+      <span className="who">
+        <b>{rule.name}</b>
+        <span>{describeTrigger(rule)}</span>
+      </span>
+    ),
+  },
+  {
+    label: "Status",
+    className: "c-status",
+    render: ({ active }) => (
+      <StatusMark status={active ? "on" : "off"} tone={active ? "good" : "quiet"} />
+    ),
+  },
+  {
+    label: "Points",
+    className: "c-count",
+    isNumber: true,
+    render: ({ points }) => (points > 0 ? `+${points}` : points),
+  },
+];
