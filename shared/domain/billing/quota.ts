@@ -23,12 +23,15 @@ import {
   queryAll,
   update,
   type Write,
+  write,
 } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { Problem, unauthenticated, unavailable } from "../../errors.ts";
+import { randomBase62 } from "../../ids.ts";
 import { backOff } from "../../kernel/retry-on-conflict.ts";
 import { blockOf, counterShardOf, counterShards, keys, ranges } from "../../keys.ts";
 import { mailPriceInMillicents, type PlanKey, plans } from "../../plans.ts";
+import { findUnstored, listOpenCharges, type OpenCharge } from "../identity/open-charges.ts";
 import {
   accountCounterOf,
   countSiteSendsWrite,
@@ -36,6 +39,7 @@ import {
 } from "../identity/site-send-counts.ts";
 import { type BillingPeriod, billingPeriodAt } from "./billing-period.ts";
 import * as credits from "./credits.ts";
+import { prepareOpenCharge } from "./settle-charges.ts";
 import { type ShareWatch, shardOf, type WatchedSend, watchChanges } from "./watched-shares.ts";
 
 /** The stored billing account of an organization. */
@@ -93,6 +97,8 @@ export interface MailCharge {
   cost: MailCost | undefined;
   /** The share that pays watches over the send, which then needs no entry on the due index. */
   isWatched?: boolean;
+  /** The mail is charged already, and its send must name this charge. */
+  open?: { id: string; afterStore(): void } | undefined;
 }
 
 interface QuotaReadOptions {
@@ -122,6 +128,8 @@ export async function getQuota(
   return computeQuota(plan, now(), {
     account: items.find(({ sk }) => sk === accountSk) ?? {},
     shares,
+    // A reader that is not consistent counts these mails a moment too early.
+    unstored: consistent ? await findUnstored(orgId, shares.flatMap(listOpenCharges)) : [],
   });
 }
 
@@ -133,7 +141,16 @@ async function findPlan(orgId: number, consistent: boolean): Promise<PlanKey | u
 export function computeQuota(
   plan: PlanKey,
   at: Date,
-  { account: item, shares }: { account: BillingAccount; shares: Share[] },
+  {
+    account: item,
+    shares,
+    unstored = [],
+  }: {
+    account: BillingAccount;
+    shares: Share[];
+    /** Charges whose sends are not stored. */
+    unstored?: Pick<OpenCharge, "period">[];
+  },
 ): QuotaState {
   const period = billingPeriodAt(item.anchor, at);
   const current = shares.filter((share) => share.period === item.period);
@@ -145,7 +162,10 @@ export function computeQuota(
   const account = {
     ...item,
     balance: (item.balance ?? 0) + sum(shares, ({ left, each }) => left * each),
-    mails: (item.mails ?? 0) - sum(current, ({ left }) => left),
+    mails:
+      (item.mails ?? 0) -
+      sum(current, ({ left }) => left) -
+      unstored.filter((charge) => charge.period === item.period).length,
     charged: (item.charged ?? 0) + sum(current, ({ charged }) => charged),
   };
   return { plan, period, account, item, shares };
@@ -209,7 +229,7 @@ async function charge<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       const share = shard === undefined ? undefined : await findOrFillShare(orgId, quota, shard);
-      if (share) return await makeWrites(chargeToShare(quota, order, share));
+      if (share) return await makeWrites(await chargeToShare(quota, order, share));
       await emptySharesIfNeeded(orgId, quota, n);
       return await makeWrites(prepareCharge(quota, order));
     } catch (error) {
@@ -248,7 +268,9 @@ export async function gatherCredits(orgId: number, amount: number): Promise<void
 
 const maxAttempts = 50;
 const quotaConflict = { code: "allowance_moved", bodyFields: { retryAfter: 1 } } as const;
-const quotaChanged = () =>
+
+/** Thrown by a charge that must be repeated. */
+export const quotaChanged = () =>
   unavailable("Other requests are sending at the same time: try again", quotaConflict);
 
 /** Charges the account's own item. Throws 402. */
@@ -285,13 +307,31 @@ export function prepareCharge(quota: QuotaState, order: MailOrder): MailCharge {
   };
 }
 
-/** Charges one mail to a share. */
-function chargeToShare({ period }: QuotaState, order: MailOrder, share: Share): MailCharge {
+/**
+ * Charges one mail to a share: at once with an open charge, which costs half of a transaction, or
+ * with writes for the transaction that stores the send, such as when the mail has a price.
+ */
+async function chargeToShare(
+  { period }: QuotaState,
+  order: MailOrder,
+  share: Share,
+): Promise<MailCharge> {
   const { orgId, siteSends, watched } = order;
   const { shard, each: pricePerMail = 0 } = share;
   const counter = siteSends && accountCounterOf(share, siteSends.siteId);
   // The sweep reads the feeds of the sites that the share counts.
   const watch = watched && counter ? watchChanges(orgId, share, watched) : undefined;
+  const id = randomBase62(8);
+  // Only the sweep of a watching share settles open charges.
+  const open =
+    watch && watched && siteSends && !pricePerMail
+      ? prepareOpenCharge(orgId, share, {
+          id,
+          ...watched,
+          siteId: siteSends.siteId,
+          period: period.start,
+        })
+      : undefined;
   const add = {
     left: -1,
     ...(pricePerMail && { charged: pricePerMail }),
@@ -302,12 +342,22 @@ function chargeToShare({ period }: QuotaState, order: MailOrder, share: Share): 
     equals("each", pricePerMail),
     atLeast("left", 1),
     ...(watch ? [watch.condition] : []),
+    ...(open ? [open.condition] : []),
   );
   const accountWrite = update(
     keys.accountShare(orgId, shard),
-    { add, ...watch?.changes },
+    {
+      add,
+      ...watch?.changes,
+      ...(open && { ...open.changes, set: { ...watch?.changes.set, ...open.changes.set } }),
+    },
     { if: isUsable, orThrow: quotaChanged() },
   );
+  if (open) {
+    await write(accountWrite);
+    open.afterWrite();
+    return { writes: [], cost: undefined, isWatched: true, open: { id, ...open } };
+  }
   return {
     writes: chargeWrites(order, {
       accountWrite,

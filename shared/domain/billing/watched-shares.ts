@@ -15,6 +15,7 @@ import {
 } from "../../adapters/dynamodb/conditions.ts";
 import { type ItemChanges, queryAll, transact, update } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
+import { randomBase62 } from "../../ids.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import {
   dueShardOf,
@@ -41,8 +42,8 @@ export interface ShareWatch {
   sweptTo?: string;
   /** No send created until then is accepted with the watch of this share (ISO 8601). */
   closedTo?: string;
-  /** The id of the last send that the share watches over. */
-  lastSend?: number;
+  /** Names the last charge with a send that the share watches over. A retry has another name. */
+  lastSend?: string | number;
 }
 
 const frequentSeconds = 15;
@@ -73,7 +74,7 @@ export function watchChanges(
   if (isClosed || !(startsWatch || sweptTo)) return undefined;
   return {
     changes: {
-      set: { lastSend: sendId },
+      set: { lastSend: `${sendId}#${randomBase62(6)}` },
       setIfAbsent: {
         orgId,
         sweptTo: addSeconds(-clockMarginSeconds, new Date(createdAt)).toISOString(),

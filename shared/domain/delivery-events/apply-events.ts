@@ -13,6 +13,7 @@ import type { QueueMessage } from "../../kernel/queue-worker.ts";
 import { retryLosers } from "../../kernel/retry-on-conflict.ts";
 import { keys, sha256 } from "../../keys.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
+import { isStoredSend } from "../identity/open-charges.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import * as links from "../sending/clicked-links.ts";
 import type { SendItem } from "../sending/sends.ts";
@@ -194,7 +195,8 @@ async function loadItems(
     sendIds.map((id) => keys.send(orgId, id)),
     { consistent: true },
   );
-  return chunks.addAcceptedFields(orgId, items, { consistent: true });
+  const sends = items.map((item) => (isStoredSend(item) ? item : undefined));
+  return chunks.addAcceptedFields(orgId, sends, { consistent: true });
 }
 
 /** Writes the events of every send. After a conflict, reads the send again and retries. */

@@ -11,6 +11,7 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import type { Problem } from "../../errors.ts";
 import { counterShards, keys, ranges } from "../../keys.ts";
+import { findUnstored, listOpenCharges } from "./open-charges.ts";
 
 /** `n` sends of one site. */
 export interface SiteSendCount {
@@ -21,12 +22,15 @@ export interface SiteSendCount {
 const counterPrefix = "sends.";
 const maxSitesOnAccount = 32;
 
+/** The attribute of the quota item and its shares that counts the sends of a site. */
+export const accountCounterName = (siteId: number): string => `${counterPrefix}${siteId}`;
+
 /**
  * The attribute of the quota item that counts the sends of a site; undefined when the site has a
  * counter item of its own.
  */
 export function accountCounterOf(account: object, siteId: number): string | undefined {
-  const name = `${counterPrefix}${siteId}`;
+  const name = accountCounterName(siteId);
   const names = Object.keys(account).filter((one) => one.startsWith(counterPrefix));
   return names.includes(name) || names.length < maxSitesOnAccount ? name : undefined;
 }
@@ -47,15 +51,18 @@ export async function countSends(orgId: number, siteIds: number[]): Promise<numb
   ]);
   const counted = new Map(ownCounter.map(({ sk, count }) => [sk, count]));
   const onAccount = (name: string) => account.reduce((sum, item) => sum + (item[name] ?? 0), 0);
+  const unstored = (await findUnstored(orgId, account.flatMap(listOpenCharges))).filter(
+    ({ siteId }) => siteIds.includes(siteId),
+  );
   return siteIds.reduce(
     (sum, id) =>
-      sum + onAccount(`${counterPrefix}${id}`) + (counted.get(keys.sendCount(orgId, id).sk) ?? 0),
-    0,
+      sum + onAccount(accountCounterName(id)) + (counted.get(keys.sendCount(orgId, id).sk) ?? 0),
+    -unstored.length,
   );
 }
 
 /**
- * Conditions that hold while the site has no sends; the transaction fails with `otherwise` when it
+ * Conditions that hold while the site has no sends, not even an open charge; the transaction fails with `otherwise` when it
  * has some.
  */
 export async function requireNoSendsWrites(
@@ -71,7 +78,7 @@ export async function requireNoSendsWrites(
   const [own, ...items] = await getMany<Record<string, number>>([ownCounter, ...onAccount], {
     consistent: true,
   });
-  const name = `${counterPrefix}${siteId}`;
+  const name = accountCounterName(siteId);
   const total = items.reduce((sum, item) => sum + (item?.[name] ?? 0), own?.count ?? 0);
   if (total) throw otherwise;
   return [

@@ -27,6 +27,7 @@ import { eraseAbout } from "../delivery-events/parked-events.ts";
 import type { OverflowEvent, SendWithEvents } from "../delivery-events/send-events.ts";
 import type { SendEvent } from "../delivery-events/send-outcome.ts";
 import * as submissions from "../forms/submissions.ts";
+import { isStoredSend } from "../identity/open-charges.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import * as reading from "../sending/read-sends.ts";
 import { eraseRecipient } from "../sending/recipient-index/erase-recipient.ts";
@@ -88,7 +89,7 @@ async function anonymize(orgId: number, sendIds: number[]): Promise<void> {
       pending.map((id) => keys.send(orgId, id)),
       { consistent: true },
     );
-    const sends = found.flatMap((send) => send ?? []);
+    const sends = found.flatMap((send) => (send && isStoredSend(send) ? send : []));
     const isInserted = await insertErasedSends(
       orgId,
       pending.filter((_, i) => !found[i]),

@@ -2,6 +2,7 @@
 // in one query.
 import { get, getMany, query } from "../../adapters/dynamodb/table.ts";
 import { type Key, keys, ranges } from "../../keys.ts";
+import { isStoredSend } from "../identity/open-charges.ts";
 import * as chunks from "./bulk/chunks.ts";
 import type { SendItem } from "./sends.ts";
 
@@ -13,7 +14,7 @@ const maxItemsPerHundred = 300;
 /** Undefined when there is no such send. */
 export async function getSend(orgId: number, id: number): Promise<SendItem | undefined> {
   const item = await get<SendItem>(keys.send(orgId, id));
-  if (!item) return chunks.getChunkSend(orgId, id);
+  if (!item || !isStoredSend(item)) return chunks.getChunkSend(orgId, id);
   return (await chunks.addAcceptedFields(orgId, [item], { consistent: true }))[0];
 }
 

@@ -121,6 +121,8 @@ export type SendItem = Pick<
   copies?: string[] | undefined;
   /** Millicents; undefined if the send was free. */
   charged?: number | undefined;
+  /** The open charge that paid for a single send; see identity/open-charges.ts. */
+  chargeId?: string | undefined;
   /** Moves with every write of events; see events/timeline-item.ts. */
   v?: number;
   /** Mail to a member of the organization. It has an id, but is in no list and no statistics. */

@@ -4,6 +4,7 @@ import { getMany } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
+import { settleOpenCharges } from "../billing/settle-charges.ts";
 import * as watchedShares from "../billing/watched-shares.ts";
 import { listCommittedRuns } from "./outcome-runs.ts";
 import * as feed from "./send-feed.ts";
@@ -20,10 +21,19 @@ const minWindowSeconds = 60;
  * Safe to repeat and to run twice at a time.
  */
 export async function sweepSends(orgId: number, shard: number): Promise<void> {
-  const shares = await watchedShares.listWatchingShares(orgId);
-  if (shares[0]?.shard !== shard) return;
+  const open = await watchedShares.listWatchingShares(orgId);
+  if (open[0]?.shard !== shard) return;
   const closedTo = addSeconds(-graceSeconds).toISOString();
-  await inParallel(8, shares, (share) => watchedShares.closeShare(orgId, share, closedTo));
+  await inParallel(8, open, (share) => watchedShares.closeShare(orgId, share, closedTo));
+  // From here on, the shares show every charge of a send that was created before that time. The
+  // sends of charges that are settled are in the feed, or are never stored.
+  const shares = (await watchedShares.listWatchingShares(orgId)).filter((share) =>
+    open.some((closed) => closed.shard === share.shard),
+  );
+  const areSettled = await inParallel(8, shares, (share) =>
+    settleOpenCharges(orgId, share, closedTo),
+  );
+  if (!shares[0]) return;
   const siteIds = [...new Set(shares.flatMap((share) => share.siteIds))];
   const until = addSeconds(maxSweepSeconds);
   let sweptTo = shares.map((share) => share.sweptTo).sort()[0]!;
@@ -36,7 +46,8 @@ export async function sweepSends(orgId: number, shard: number): Promise<void> {
     sweptTo = range.to;
   }
   const isBehind = sweptTo < closedTo;
-  const hasMore = isBehind || (await feed.hasSinglesAfter(orgId, siteIds, sweptTo));
+  const hasMore =
+    isBehind || areSettled.includes(false) || (await feed.hasSinglesAfter(orgId, siteIds, sweptTo));
   const sweepsNext = isBehind ? "now" : "soon";
   for (const share of shares) {
     if (hasMore || !(await watchedShares.endWatch(orgId, share)))

@@ -20,6 +20,7 @@ import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts
 import { queues } from "../../../queues.ts";
 import * as quota from "../../billing/quota.ts";
 import { areSendsFrequent, type WatchedSend } from "../../billing/watched-shares.ts";
+import { isStoredSend, mayStoreCondition } from "../../identity/open-charges.ts";
 import * as organizations from "../../identity/organizations.ts";
 import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
@@ -170,7 +171,7 @@ async function acceptAffordable(
  */
 async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promise<SendItem> {
   const { orgId, send } = mail;
-  const existing = await get<SendItem>(keys.send(orgId, send.id));
+  const existing = await getStoredSend(orgId, send.id);
   if (existing) return existing;
   const { to, toName } = mail.message;
   const { message, context, recipients, writes } = await encrypt({
@@ -222,19 +223,21 @@ async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Pr
   }
 }
 
-/** Builds the content and lists the mail. */
 async function prepareContent({ orgId, send, message, copies, context }: AcceptedMail) {
   const at = new Date(send.createdAt);
   const parts = await buildContent(orgId, message, { context, at });
   const content = { ...parts, toName: message.toName, copies };
-  const body = await compress(keys.singleContent(orgId, send.id), content);
-  await listSend(orgId, send, { body, copies });
-  return { content, body };
+  return { content, body: await compress(keys.singleContent(orgId, send.id), content) };
+}
+
+async function getStoredSend(orgId: number, id: number): Promise<SendItem | undefined> {
+  const item = await get<SendItem>(keys.send(orgId, id));
+  return isStoredSend(item) ? item : undefined;
 }
 
 /** Throws `error` if the send does not exist. */
 async function findSend(orgId: number, id: number, error: unknown): Promise<SendItem> {
-  const existing = await get<SendItem>(keys.send(orgId, id));
+  const existing = await getStoredSend(orgId, id);
   if (!existing) throw error;
   return existing;
 }
@@ -245,18 +248,20 @@ async function insertAndCharge(
   extraWrites: Write[],
 ): Promise<SendItem> {
   const { item, contentItem } = toStoredItems(orgId, send, body);
-  if (contentItem) await insertContent(orgId, send.id, contentItem);
   const n = countMails({ copies });
-  const insertWithPayment = ({ writes, cost, isWatched }: quota.MailCharge) =>
-    insertSend(
-      orgId,
-      {
-        ...item,
-        ...(!isWatched && dueAttributes(orgId, send.id, due)),
-        charged: cost && priceOf(cost, n),
-      },
-      [...writes, ...extraWrites],
-    );
+  const listing = Promise.all([
+    listSend(orgId, send, { body, copies }),
+    contentItem && insertContent(orgId, send.id, contentItem),
+  ]);
+  const insertWithPayment = async ({ writes, cost, isWatched, open }: quota.MailCharge) => {
+    await listing;
+    const charged = {
+      ...item,
+      ...(!isWatched && dueAttributes(orgId, send.id, due)),
+      charged: cost && priceOf(cost, n),
+    };
+    return insertSend(orgId, charged, { writes: [...writes, ...extraWrites], open });
+  };
   const siteSends = send.system ? undefined : { siteId: send.siteId, n: 1 };
   const order = {
     orgId,
@@ -267,7 +272,11 @@ async function insertAndCharge(
   };
   // The shares for single sends pay one mail at a time.
   const payer = n === 1 ? { sendId: send.id } : {};
-  return quota.chargeMails(order, insertWithPayment, { quota: context.quota, ...payer });
+  const [stored] = await Promise.all([
+    quota.chargeMails(order, insertWithPayment, { quota: context.quota, ...payer }),
+    listing,
+  ]);
+  return stored;
 }
 
 const toWatchedSend = (orgId: number, { id, createdAt }: SendItem): WatchedSend => ({
@@ -289,7 +298,7 @@ async function insertContent(
   { key, item }: { key: Key; item: object },
 ): Promise<void> {
   const [isNew] = await insertMany([{ key, item }]);
-  if (!isNew && !(await get<SendItem>(keys.send(orgId, id)))) await write(put(key, item));
+  if (!isNew && !(await getStoredSend(orgId, id))) await write(put(key, item));
 }
 
 /** Claims a mail that is due now, if this process hands mail over itself. */
@@ -302,8 +311,8 @@ async function claimForThisProcess({ orgId, send, message, context }: AcceptedMa
 
 /**
  * Adds the send to the feed and to the recipient index, which keeps short content. These are plain
- * writes before the transaction: so neither misses an accepted send, and a plain write costs half
- * of a transactional one.
+ * writes before the send is stored: so neither misses an accepted send, and a plain write costs
+ * half of a transactional one.
  */
 async function listSend(
   orgId: number,
@@ -319,22 +328,36 @@ async function listSend(
   ]);
 }
 
-/** When an earlier try of the same request inserted the send, that one is returned. */
-async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
-  const key = keys.send(orgId, send.id);
-  const isNew = await transact(put(key, send, { ifAbsent: true }), ...writes);
-  return isNew ? send : (await get<SendItem>(key))!;
+/**
+ * When an earlier try of the same request inserted the send, that one is returned. Throws
+ * `quotaChanged` when the open charge was taken back.
+ */
+async function insertSend(
+  orgId: number,
+  send: SendItem,
+  { writes, open }: Pick<quota.MailCharge, "writes" | "open">,
+): Promise<SendItem> {
+  const item = { ...send, chargeId: open?.id };
+  const isNew = await transact(
+    put(keys.send(orgId, send.id), item, { if: mayStoreCondition(open?.id) }),
+    ...writes,
+  );
+  const stored = isNew ? item : await findSend(orgId, send.id, quota.quotaChanged());
+  if (open && stored.chargeId === open.id) open.afterStore();
+  return stored;
 }
 
 /** Counts the send at once, because it has no hand-over that would count it. */
 async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem> {
-  if (send.system) return insertSend(orgId, send, []);
+  if (send.system) return insertSend(orgId, send, { writes: [] });
   const [date] = await Promise.all([organizations.getToday(orgId), listSend(orgId, send)]);
   const { id, siteId, sendingConfigId: configId } = send;
   const failed = dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: id }, [
     { configId, counts: { failed: 1 } },
   ]);
-  return insertSend(orgId, send, [countSiteSendsWrite(orgId, { siteId, n: 1 }), ...failed]);
+  return insertSend(orgId, send, {
+    writes: [countSiteSendsWrite(orgId, { siteId, n: 1 }), ...failed],
+  });
 }
 
 const leftOutWarning = (email: string): string =>
