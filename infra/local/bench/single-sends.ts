@@ -38,9 +38,9 @@ export async function run(): Promise<BenchRow[]> {
     return [
       ...alone,
       ...speedRows(templated, "by template"),
-      ...unitRows(templated, "by template", { paths, aims: { writes: 10, reads: 7 } }),
+      ...unitRows(templated, "by template", { paths, aims: { writes: 7, reads: 7 } }),
       ...speedRows(inlined, "inline").slice(0, 1),
-      ...unitRows(inlined, "inline", { paths, aims: { writes: 15, reads: 7 } }),
+      ...unitRows(inlined, "inline", { paths, aims: { writes: 9, reads: 7 } }),
     ];
   } finally {
     await service.stop();
