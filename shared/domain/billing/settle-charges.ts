@@ -1,6 +1,6 @@
-// Opens and settles the charges of shares; see identity/open-charges.ts. The process that stored the
-// send removes the name of the charge with its next charge to the share. After a crash, the sweep of
-// the share removes the name, or takes the charge back.
+// Opens and settles the charges of shares; see identity/open-charges.ts. The process that stored a
+// send removes the name of its charge with its next charge to the share. After a crash, the sweep
+// of the share removes the name, or takes the charge back.
 import {
   absent,
   type Condition,

@@ -3,12 +3,13 @@
 // the share names the send, and the stored send names the charge. So readers of the share leave out
 // a charge whose send is not stored. billing/settle-charges.ts removes the names.
 import {
-  absent,
   all,
   any,
   type Condition,
   contains,
+  isNew,
   not,
+  present,
 } from "../../adapters/dynamodb/conditions.ts";
 import { getMany, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../../clock.ts";
@@ -68,14 +69,16 @@ export async function findUnstored<C extends OpenCharge>(
 }
 
 /** False for an item that only prevents open charges from storing the send. */
-export const isStoredSend = (item: { createdAt?: string } | undefined): boolean =>
-  item?.createdAt !== undefined;
+export const isStoredSend = (item: object | undefined): boolean =>
+  item !== undefined && !("voidCharges" in item);
+
+const notStoredCondition: Condition = any(isNew, present("voidCharges"));
 
 /** Holds while the send is not stored, and the charge may still store it. */
 export const mayStoreCondition = (chargeId: string | undefined): Condition =>
   chargeId === undefined
-    ? absent("createdAt")
-    : all(absent("createdAt"), any(absent("voidCharges"), not(contains("voidCharges", chargeId))));
+    ? notStoredCondition
+    : any(isNew, all(present("voidCharges"), not(contains("voidCharges", chargeId))));
 
 /** Much longer than a process can be paused. */
 const voidSeconds = 365 * 24 * 3600;
@@ -88,5 +91,5 @@ export const voidChargeWrite = (orgId: number, { id, sendId }: OpenCharge): Writ
       add: { voidCharges: new Set([id]) },
       set: { expires: epochSeconds() + voidSeconds } satisfies Partial<VoidedSend>,
     },
-    { if: absent("createdAt") },
+    { if: notStoredCondition },
   );

@@ -62,8 +62,8 @@ export async function countSends(orgId: number, siteIds: number[]): Promise<numb
 }
 
 /**
- * Conditions that hold while the site has no sends, not even an open charge; the transaction fails with `otherwise` when it
- * has some.
+ * Conditions that hold while the site has no sends and no open charges; the transaction fails with
+ * `otherwise` when it has some.
  */
 export async function requireNoSendsWrites(
   orgId: number,
