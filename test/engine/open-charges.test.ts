@@ -181,8 +181,8 @@ describe("the id of a send that was charged and never stored", () => {
     const run = () => withReservedIds(reserved, () => sendOne(from));
     await sendOne(from);
     await expect(beforeSendIsStored(die, run)).rejects.toThrow("died");
-    const [{ sendId }] = (await readOpenCharges(from)) as [{ sendId: number }];
-    return { sendId, retry: run };
+    const [charge] = await readOpenCharges(from);
+    return { sendId: charge!.sendId, retry: run };
   }
 
   test("is not found", async () => {
