@@ -28,7 +28,7 @@ export async function startKmsAndSecrets({
   secrets,
 }: Settings): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const key = loadKey(keyFile);
-  const known = { ...operations, "secretsmanager.GetSecretValue": getSecretValue(secrets) };
+  const known = operationsWith(secrets);
   const server = createServer(async (request, response) => {
     const { status, body } = await handleRequest(request, known, key).catch((error: unknown) =>
       errorReply(error),
@@ -44,6 +44,21 @@ export async function startKmsAndSecrets({
       server.closeAllConnections();
     });
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}
+
+const operationsWith = (secrets: Record<string, string>): Record<string, Operation> => ({
+  ...operations,
+  "secretsmanager.GetSecretValue": getSecretValue(secrets),
+});
+
+/** The operations without a server, by target such as `TrentService.Encrypt`. */
+export function createOperations(
+  material: Buffer,
+  secrets: Record<string, string>,
+): (target: string, input: object) => object {
+  const key = { material, enabled: true };
+  const known = operationsWith(secrets);
+  return (target, input) => known[target]!(input as Input, key);
 }
 
 function loadKey(file: string | undefined): KmsKey {

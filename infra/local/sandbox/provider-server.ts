@@ -79,7 +79,8 @@ async function handleRequest(
   return body && dispatch({ method, path, query, headers: flattenHeaders(incoming), body });
 }
 
-function createDispatch(provider: SandboxProvider, context: ServerContext): Dispatch {
+/** Answers the requests to a provider. Throws `SandboxRefusal` where the provider refuses. */
+export function createDispatch(provider: SandboxProvider, context: ServerContext): Dispatch {
   const flakyTracker = createFlakyTracker();
   const routes = Object.entries(provider.routes).map(
     ([pattern, answer]) =>

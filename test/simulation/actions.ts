@@ -1,0 +1,181 @@
+// What the callers of the API do in a simulation.
+import type { PreparedWorld, World } from "./world.ts";
+
+/** One thing that a caller does. The numbers are choices, and mean something else for each kind. */
+export interface Action {
+  /** Milliseconds after the start. */
+  at: number;
+  kind: ActionKind;
+  /** Identifies the action. Stands in the subject of its mail. */
+  number: number;
+  /** From 0 to 1. */
+  choice: number;
+  size: number;
+}
+
+/** What callers were told, for the books. */
+export interface Ledger {
+  sends: { id: number; subject: string; to: string }[];
+  campaigns: { id: number; subject: string }[];
+  /** Requests that were refused, which is an answer too. */
+  refusals: string[];
+}
+
+export const createLedger = (): Ledger => ({ sends: [], campaigns: [], refusals: [] });
+
+interface Scene {
+  world: World;
+  prepared: PreparedWorld;
+  ledger: Ledger;
+}
+
+interface ActionDefinition {
+  weight: number;
+  describe(action: Action, prepared: PreparedWorld): string;
+  run(scene: Scene, action: Action): Promise<void>;
+}
+
+const configOf = ({ choice }: Action, { configs }: PreparedWorld) =>
+  configs[Math.floor(choice * configs.length)]!;
+const contactOf = ({ choice }: Action, { contacts }: PreparedWorld) =>
+  contacts[Math.floor(choice * 997) % contacts.length]!;
+const subjectOf = ({ number }: Action) => `Mail of action ${number}`;
+const html = "<p>Hello</p>";
+
+async function sendOne(
+  { world, prepared, ledger }: Scene,
+  action: Action,
+  more: object = {},
+): Promise<void> {
+  const to = contactOf(action, prepared).email;
+  const subject = subjectOf(action);
+  const answer = await world.call<{ id: number }>("POST", "/send", {
+    to,
+    subject,
+    html,
+    sendingConfigId: configOf(action, prepared).id,
+    ...more,
+  });
+  if (answer.status === 202) ledger.sends.push({ id: answer.data.id, subject, to });
+  else ledger.refusals.push(`${subject}: ${answer.error}`);
+}
+
+async function sendBatch({ world, prepared, ledger }: Scene, action: Action): Promise<void> {
+  const subject = subjectOf(action);
+  const recipients = Array.from({ length: action.size }, (_, i) => ({
+    to: `batch${action.number}-${i}@others.example`,
+  }));
+  const answer = await world.call<{ results: { to: string; id: number | null }[] }>(
+    "POST",
+    "/send/batch",
+    { recipients, subject, html, sendingConfigId: configOf(action, prepared).id },
+  );
+  if (answer.status !== 202) return void ledger.refusals.push(`${subject}: ${answer.error}`);
+  for (const { to, id } of answer.data.results)
+    if (id !== null) ledger.sends.push({ id, subject, to });
+}
+
+async function sendCampaign({ world, prepared, ledger }: Scene, action: Action): Promise<void> {
+  const subject = subjectOf(action);
+  const { templateId, listId } = prepared;
+  const created = await world.call<{ id: number }>("POST", "/campaigns", {
+    name: subject,
+    subject,
+    templateId,
+    listId,
+    sendingConfigId: configOf(action, prepared).id,
+  });
+  if (created.status !== 201) return void ledger.refusals.push(`${subject}: ${created.error}`);
+  const sent = await world.call("POST", `/campaigns/${created.data.id}/send`, {});
+  if (sent.status >= 300) ledger.refusals.push(`${subject}: ${sent.error}`);
+  ledger.campaigns.push({ id: created.data.id, subject });
+}
+
+/** Changes a campaign that a caller started before. Does nothing without one. */
+async function changeCampaign(scene: Scene, { choice }: Action, change: string): Promise<void> {
+  const { campaigns } = scene.ledger;
+  const campaign = campaigns[Math.floor(choice * campaigns.length)];
+  if (campaign) await scene.world.call("POST", `/campaigns/${campaign.id}/${change}`, {});
+}
+
+const campaignChange = (change: string, weight: number): ActionDefinition => ({
+  weight,
+  describe: () => `a caller wants to ${change} a campaign`,
+  run: (scene, action) => changeCampaign(scene, action, change),
+});
+
+const definitions = {
+  single: {
+    weight: 6,
+    describe: (action, prepared) =>
+      `a caller sends one mail to ${contactOf(action, prepared).email} with ` +
+      configOf(action, prepared).provider,
+    run: (scene, action) => sendOne(scene, action),
+  },
+  scheduled: {
+    weight: 2,
+    describe: (action, prepared) =>
+      `a caller schedules one mail to ${contactOf(action, prepared).email} with ` +
+      configOf(action, prepared).provider,
+    run: (scene, action) => {
+      const at = scene.world.time.now() + 60_000 * (1 + action.size);
+      return sendOne(scene, action, { scheduledAt: new Date(at).toISOString() });
+    },
+  },
+  batch: {
+    weight: 3,
+    describe: (action, prepared) =>
+      `a caller sends a batch to ${action.size} addresses with ${configOf(action, prepared).provider}`,
+    run: sendBatch,
+  },
+  campaign: {
+    weight: 4,
+    describe: (action, prepared) =>
+      `a caller sends a campaign to the list with ${configOf(action, prepared).provider}`,
+    run: sendCampaign,
+  },
+  "cancel a campaign": campaignChange("cancel", 1),
+  "pause a campaign": campaignChange("pause", 1),
+  "resume a campaign": campaignChange("resume", 1),
+  "cancel a send": {
+    weight: 1,
+    describe: () => "a caller cancels the mail that was accepted last",
+    async run({ world, ledger }) {
+      const last = ledger.sends.at(-1);
+      if (last) await world.call("POST", `/sends/${last.id}/cancel`, {});
+    },
+  },
+  suppress: {
+    weight: 1,
+    describe: (action, prepared) => `a caller suppresses ${contactOf(action, prepared).email}`,
+    async run({ world, prepared }, action) {
+      const { email } = contactOf(action, prepared);
+      await world.call("POST", "/suppressions", { email, reason: "manual" });
+    },
+  },
+} satisfies Record<string, ActionDefinition>;
+
+export type ActionKind = keyof typeof definitions;
+
+const kinds = Object.entries(definitions).flatMap(([kind, { weight }]) =>
+  Array<ActionKind>(weight).fill(kind as ActionKind),
+);
+
+/** Actions within these hours, several of them close together. */
+export function createActions(random: () => number, hours: number): Action[] {
+  const count = 2 + Math.floor(random() * 6);
+  const bursts = Array.from({ length: 2 }, () => random() * hours * 3_600_000);
+  return Array.from({ length: count }, (_, i) => ({
+    at: Math.round(bursts[Math.floor(random() * bursts.length)]! + random() ** 3 * 60_000),
+    kind: kinds[Math.floor(random() * kinds.length)]!,
+    number: i + 1,
+    choice: random(),
+    size: 1 + Math.floor(random() * 12),
+  })).toSorted((a, b) => a.at - b.at);
+}
+
+export const describeAction = (action: Action, prepared: PreparedWorld): string =>
+  `Action ${action.number}: ${definitions[action.kind].describe(action, prepared)}`;
+
+export const runAction = (scene: Scene, action: Action): Promise<void> =>
+  definitions[action.kind].run(scene, action);

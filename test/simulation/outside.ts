@@ -1,0 +1,341 @@
+// Everything outside of the service: the ten providers with their webhooks, endpoints of customers,
+// and callers of the API.
+
+import type { createOperations } from "../../infra/local/engines/kms-and-secrets.ts";
+import type { GatewayRequest } from "../../infra/local/gateway.ts";
+import type { createAccounts } from "../../infra/local/sandbox/accounts.ts";
+import type { openInbox, renderPart } from "../../infra/local/sandbox/inbox.ts";
+import type { createDispatch } from "../../infra/local/sandbox/provider-server.ts";
+import type { createProviders } from "../../infra/local/sandbox/providers/providers.ts";
+import type {
+  CapturedMail,
+  MailEventKind,
+  SandboxProvider,
+  SandboxRefusal,
+  SandboxResponse,
+} from "../../infra/local/sandbox/types.ts";
+import type { formatEvent } from "../../infra/local/sandbox/webhook-format.ts";
+import type {
+  ObservedApiCall,
+  openWebhookTargets,
+} from "../../infra/local/sandbox/webhook-targets.ts";
+import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
+import { createProcess, createSurroundings, type Process } from "./machine.ts";
+import { CallRefused, ConnectionLost, type Network } from "./network.ts";
+import type { HttpFunction, Service } from "./service.ts";
+import { type CreateInstance, listModules, loadServiceCode } from "./service-code.ts";
+import type { SimulatedTime } from "./simulated-time.ts";
+
+/** What the provider sandbox and the local engines export. */
+export interface Sandbox {
+  createOperations: typeof createOperations;
+  createAccounts: typeof createAccounts;
+  openInbox: typeof openInbox;
+  renderPart: typeof renderPart;
+  createDispatch: typeof createDispatch;
+  createProviders: typeof createProviders;
+  SandboxRefusal: typeof SandboxRefusal;
+  formatEvent: typeof formatEvent;
+  openWebhookTargets: typeof openWebhookTargets;
+}
+export type SandboxCode = CreateInstance<Sandbox>;
+
+export const loadSandbox = (): Promise<SandboxCode> =>
+  loadServiceCode(`
+    export { createOperations } from "./infra/local/engines/kms-and-secrets.ts";
+    export { createAccounts } from "./infra/local/sandbox/accounts.ts";
+    export { openInbox, renderPart } from "./infra/local/sandbox/inbox.ts";
+    export { createDispatch } from "./infra/local/sandbox/provider-server.ts";
+    export { createProviders } from "./infra/local/sandbox/providers/providers.ts";
+    export { SandboxRefusal } from "./infra/local/sandbox/types.ts";
+    export { formatEvent } from "./infra/local/sandbox/webhook-format.ts";
+    export { openWebhookTargets } from "./infra/local/sandbox/webhook-targets.ts";
+  `);
+
+type CallFunction = Service["callFunction"];
+type Answer = Awaited<ReturnType<CallFunction>>;
+type FunctionModule = Record<string, unknown> & { handler: HttpFunction };
+
+interface GatewayCode {
+  modules: Record<string, FunctionModule>;
+  createGateway(
+    groups: { name: string; routes: []; handler: HttpFunction }[],
+    fallback: HttpFunction,
+    isKnown: () => Promise<boolean>,
+  ): { answer(request: GatewayRequest): Promise<Answer> };
+}
+
+export type Gateway = (
+  request: GatewayRequest,
+  inRun: { time: SimulatedTime; random: () => number; callFunction: CallFunction },
+) => Promise<Answer>;
+
+/** The routes of the gateway are the same in every run, so it is created once. */
+export async function loadGateway(): Promise<Gateway> {
+  const modules = listModules("functions/http").map((path) => JSON.stringify(path));
+  const code = await loadServiceCode<GatewayCode>(`
+    ${modules.map((path, i) => `import * as module${i} from ${path};`).join("\n")}
+    export { createGateway } from "./infra/local/gateway.ts";
+    export const modules = { ${modules.map((path, i) => `${path}: module${i}`).join(", ")} };
+  `);
+  let current: Parameters<Gateway>[1];
+  const time = { now: () => current.time.now() } as SimulatedTime;
+  const instance = code(
+    createSurroundings({
+      time,
+      random: () => current.random(),
+      process: createProcess("gateway"),
+      log: () => {},
+      packages: {},
+    }),
+  );
+  const groups = Object.entries(instance.modules).flatMap(([path, module]) =>
+    Object.values(module).flatMap((exported) => {
+      const group = exported as { name: string; routes: [] } | undefined;
+      if (!group?.routes) return [];
+      return [{ ...group, handler: (event: object) => current.callFunction(path, event) }];
+    }),
+  );
+  const { answer } = instance.createGateway(
+    groups,
+    (event) => current.callFunction("./functions/http/fallback.ts", event),
+    async () => true,
+  );
+  return (request, inRun) => {
+    current = inRun;
+    return answer(request);
+  };
+}
+
+/** A mail that a provider accepted. */
+export interface DeliveredMail {
+  provider: string;
+  to: string;
+  subject: string;
+  html: string;
+  at: number;
+}
+
+/** An event that a provider posts until the service accepts it. */
+export interface PostedEvent {
+  kind: MailEventKind;
+  mail: DeliveredMail;
+  isAccepted: boolean;
+}
+
+/** A request to the endpoint of a customer. */
+export interface ReceivedWebhook {
+  id: string;
+  body: string;
+}
+
+interface OutsideOptions {
+  sandbox: SandboxCode;
+  gateway: Gateway;
+  time: SimulatedTime;
+  random: () => number;
+  network: Network;
+  callFunction: CallFunction;
+}
+
+export interface ApiAnswer {
+  status: number;
+  /** The parsed body. */
+  body: { data?: never; error?: string; code?: string };
+  cookies: string[];
+}
+
+export type Outside = ReturnType<typeof createOutside>;
+
+export function createOutside({ time, random, network, ...options }: OutsideOptions) {
+  const { sandbox: code, gateway, callFunction } = options;
+  const sandbox = code(
+    createSurroundings({ time, random, process: createProcess("sandbox"), log() {}, packages: {} }),
+  );
+  const accounts = sandbox.createAccounts(Buffer.alloc(32, 7));
+  const inbox = sandbox.openInbox();
+  const webhookTargets = sandbox.openWebhookTargets(undefined, accounts);
+  const providers = sandbox.createProviders({} as never);
+  const mails: DeliveredMail[] = [];
+  const events: PostedEvent[] = [];
+  const received: ReceivedWebhook[] = [];
+  let eventCount = 0;
+
+  const dispatchers = new Map(
+    providers.map((provider) => [
+      provider.key,
+      sandbox.createDispatch(provider, {
+        accounts,
+        schedule: { add() {}, of: () => [], remove() {} },
+        inbox,
+        accept(drafts, by, account) {
+          for (const draft of drafts)
+            receiveMail(inbox.add(draft, by.key, account.id), by, account.id);
+        },
+      }),
+    ]),
+  );
+
+  function receiveMail(captured: CapturedMail, provider: SandboxProvider, accountId: string): void {
+    const mail = {
+      provider: provider.key,
+      to: captured.to.email.toLowerCase(),
+      subject: sandbox.renderPart(captured, "subject") ?? "",
+      html: sandbox.renderPart(captured, "html") ?? "",
+      at: time.now(),
+    };
+    mails.push(mail);
+    for (const kind of drawEvents(random)) {
+      const event = { kind, mail, isAccepted: false };
+      for (const target of webhookTargets.listFor(provider.key, accountId)) {
+        if (!provider.webhook.events[kind]) continue;
+        events.push(event);
+        const id = `event-${++eventCount}`;
+        const at = new Date(time.now() + 30_000);
+        const posts = random() < 0.15 ? 2 : 1;
+        for (let i = 0; i < posts; i++)
+          time.after(
+            1000 + 300_000 * random() ** 3,
+            () =>
+              void postEvent(event, async () => {
+                const url = "https://shop.example/";
+                const formatted = sandbox.formatEvent(provider.webhook, {
+                  kind,
+                  mail: captured,
+                  at,
+                  id,
+                  url,
+                });
+                const account = accounts.findById(accountId)!;
+                const post = await provider.webhook.buildPost([formatted], target, account);
+                return { url: target.url, headers: post.headers(0), body: post.body };
+              }),
+          );
+      }
+    }
+  }
+
+  async function postEvent(
+    event: PostedEvent,
+    toPost: () => Promise<{ url: string; headers: Record<string, string>; body: string }>,
+  ): Promise<void> {
+    for (let tries = 0; tries < 40; tries++) {
+      const { url, headers, body } = await toPost();
+      const { status } = await request({ method: "POST", url, headers, body }).catch(() => ({
+        status: 0,
+      }));
+      if (status >= 200 && status < 300) {
+        event.isAccepted = true;
+        return;
+      }
+      await new Promise<void>((resolve) => time.after(20_000 + 40_000 * random(), resolve));
+    }
+  }
+
+  /** One request to the service. Rejects without a response. */
+  async function request(given: {
+    method: string;
+    url: string;
+    headers?: Record<string, string>;
+    body?: string | undefined;
+  }): Promise<ApiAnswer> {
+    const url = new URL(given.url);
+    const answer = await network.call({
+      to: "service",
+      name: `${given.method} ${url.pathname}`,
+      text: given.body ?? "",
+      timeoutSeconds: 30,
+      effect: () =>
+        gateway(
+          {
+            method: given.method,
+            path: url.pathname,
+            query: url.search.slice(1),
+            headers: Object.fromEntries(
+              Object.entries({ host: url.host, ...given.headers }).map(([name, value]) => [
+                name.toLowerCase(),
+                value,
+              ]),
+            ),
+            cookies: [],
+            clientAddress: "192.0.2.1",
+            body: Buffer.from(given.body ?? ""),
+          },
+          { time, random, callFunction },
+        ),
+    });
+    const { statusCode = 200, body = "", cookies = [], headers = {} } = answer;
+    const isJson = /json/.test(String(headers["content-type"] ?? ""));
+    return { status: statusCode, body: isJson && body ? JSON.parse(body) : {}, cookies };
+  }
+
+  async function answerRequest(
+    { method, url, headers, body }: SimulatedRequest,
+    from: Process,
+  ): Promise<SimulatedResponse> {
+    const key = url.hostname.split(".")[0]!;
+    const dispatch = dispatchers.get(key);
+    const effect = async (): Promise<SimulatedResponse> => {
+      if (!dispatch) {
+        received.push({ id: headers["webhook-id"] ?? "", body: body.toString() });
+        return { status: 200, headers: {}, body: "" };
+      }
+      const request = { method, path: url.pathname, query: url.search.slice(1), headers, body };
+      return toResponse(
+        await dispatch(request).catch((error: unknown) => {
+          if (error instanceof sandbox.SandboxRefusal) return error.response;
+          throw error;
+        }),
+      );
+    };
+    try {
+      return await network.call({
+        from,
+        to: dispatch ? "provider" : "receiver",
+        name: dispatch ? `the API of ${key}` : "an endpoint of a customer",
+        text: `${method} ${url.pathname} ${body.toString()}`,
+        timeoutSeconds: dispatch ? 25 : 15,
+        effect,
+      });
+    } catch (error) {
+      if (!(error instanceof CallRefused)) throw error;
+      const { amount: status } = error.fault;
+      return { status, headers: status === 500 ? {} : { "retry-after": "2" }, body: "{}" };
+    }
+  }
+
+  return {
+    mails,
+    events,
+    received,
+    answerRequest,
+    request,
+    /** The vault of the service, with the credentials of the system sender. */
+    vault: sandbox.createOperations(Buffer.alloc(32, 8), {}),
+    credentialsAt(provider: string) {
+      const account = accounts.systemAccount;
+      const { credentials, webhook } = providers.find(({ key }) => key === provider)!;
+      return { credentials: credentials(account), webhookSecret: webhook.deriveSecret(account) };
+    },
+    /** Enters the webhook URL of a new sending config at its provider. */
+    observeConfig: (call: ObservedApiCall) => webhookTargets.observe(call, providers),
+  };
+}
+
+const toResponse = ({ status, headers = {}, body = "" }: SandboxResponse): SimulatedResponse => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+/** The events of one mail, as they happen. They are posted in any order. */
+function drawEvents(random: () => number): MailEventKind[] {
+  const chance = random();
+  if (chance < 0.08) return ["bounced"];
+  if (chance < 0.5) return ["delivered"];
+  if (chance < 0.53) return ["delivered", "complained"];
+  return chance < 0.8 ? ["delivered", "opened"] : ["delivered", "opened", "clicked"];
+}
+
+/** Whether a request that got no answer may be repeated. */
+export const isLost = (error: unknown): boolean => error instanceof ConnectionLost;

@@ -1,0 +1,83 @@
+// The code of the service as a function that can be called many times: each call returns an
+// instance with its own memory, as a process has. The caller passes the instance its clock, timers,
+// random numbers and network in place of those of Node.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Script } from "node:vm";
+import { build, type Plugin } from "esbuild";
+
+const root = join(import.meta.dirname, "../..");
+
+/** In place of the globals and packages of Node, by name. */
+export interface Surroundings {
+  globals: Record<string, unknown>;
+  packages: Record<string, Record<string, unknown>>;
+}
+
+export type CreateInstance<T> = (surroundings: Surroundings) => T;
+
+/** Bundles an entry, given as TypeScript text with paths from the root of the project. */
+export async function loadServiceCode<T>(entry: string): Promise<CreateInstance<T>> {
+  const packages = new Map<string, Record<string, unknown>>();
+  const result = await build({
+    stdin: { contents: entry, loader: "ts", resolveDir: root, sourcefile: "entry.ts" },
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "instance",
+    platform: "node",
+    target: "node24",
+    plugins: [importedPackages(packages)],
+    define: { "import.meta.dirname": JSON.stringify(root), "import.meta.url": '"file:///"' },
+  });
+  const code = `${result.outputFiles[0]!.text}\nreturn instance;`;
+  const names = [...replacedGlobals, "importedPackages"].join(", ");
+  const script = new Script(`(function (${names}) {${code}\n})`, { filename: "service.js" });
+  const create = script.runInThisContext() as (...values: unknown[]) => T;
+  return ({ globals, packages: replaced }) => {
+    const imported = new Map(packages);
+    for (const [name, exports] of Object.entries(replaced))
+      imported.set(name, { ...packages.get(name), ...exports });
+    return create(...replacedGlobals.map((name) => globals[name]), imported);
+  };
+}
+
+export const replacedGlobals = [
+  "Date",
+  "crypto",
+  "performance",
+  "process",
+  "setTimeout",
+  "clearTimeout",
+  "setInterval",
+  "clearInterval",
+  "setImmediate",
+  "clearImmediate",
+] as const;
+
+/** Packages and modules of Node are loaded once and passed to each instance. */
+const importedPackages = (loaded: Map<string, Record<string, unknown>>): Plugin => ({
+  name: "imported packages",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === "entry-point" ? undefined : { path, namespace: "package" },
+    );
+    onLoad({ filter: /.*/, namespace: "package" }, async ({ path }) => {
+      const exports = (await import(path)) as Record<string, unknown>;
+      loaded.set(path, exports);
+      const names = Object.keys(exports).filter((name) => /^(?!default$)[\w$]+$/.test(name));
+      const lines = [
+        `const exported = importedPackages.get(${JSON.stringify(path)});`,
+        ...names.map((name, i) => `const e${i} = exported.${name}; export { e${i} as ${name} };`),
+        ...("default" in exports ? ["export default exported.default;"] : []),
+      ];
+      return { contents: lines.join("\n"), loader: "js" };
+    });
+  },
+});
+
+/** The TypeScript files of a folder, as paths that an entry can import. */
+export const listModules = (folder: string): string[] =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => `./${folder}/${file}`);

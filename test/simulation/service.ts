@@ -1,0 +1,348 @@
+// The service in a simulation: processes with the real handlers and workers, the table, the queues
+// and the vault that they call, and the schedules.
+import type { APIGatewayProxyStructuredResultV2, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
+import { createHttpModule } from "./fake-http.ts";
+import { createProcess, createSurroundings, kill, type Process } from "./machine.ts";
+import { CallRefused, ConnectionLost, type Network } from "./network.ts";
+import { type CreateInstance, listModules, loadServiceCode } from "./service-code.ts";
+import type { SimulatedTime } from "./simulated-time.ts";
+import { type MemoryTable, TableError } from "./table.ts";
+
+interface QueueSettings {
+  name: string;
+  batch: number;
+  windowSeconds: number;
+  attempts: number;
+  timeoutSeconds: number;
+  concurrency: number;
+}
+
+interface AwsCommand {
+  operation: string;
+  toBody(): string;
+  toOutput(answer: object): object;
+}
+
+/** What one process of the service exports. */
+interface ServiceInstance {
+  AwsJsonClient: {
+    prototype: { service: { name: string; targetPrefix: string }; send: unknown };
+  };
+  AwsServiceError: new (
+    response: { status: number; text: string; header(): undefined },
+    attempts: number,
+  ) => Error;
+  workers: { queue: QueueSettings; handler(event: SQSEvent): Promise<SQSBatchResponse> }[];
+  schedules: { name: string; handler(): Promise<void> }[];
+  httpFunctions: Record<string, () => Promise<{ handler: HttpFunction }>>;
+}
+
+export type HttpFunction = (event: object) => Promise<APIGatewayProxyStructuredResultV2>;
+export type ServiceCode = CreateInstance<ServiceInstance>;
+
+/** The code of a process. Its HTTP functions are loaded with their first request, as on Lambda. */
+export function loadService(): Promise<ServiceCode> {
+  const functions = listModules("functions/http").map(
+    (path) => `${JSON.stringify(path)}: () => import(${JSON.stringify(path)}),`,
+  );
+  return loadServiceCode(`
+    export { AwsJsonClient, AwsServiceError } from "./shared/adapters/aws/json-client.ts";
+    export { workers } from "./functions/queue-workers.ts";
+    export { schedules } from "./functions/schedules.ts";
+    export const httpFunctions = { ${functions.join("\n")} };
+  `);
+}
+
+export interface Message {
+  id: string;
+  body: string;
+  /** Milliseconds since 1970. */
+  visibleAt: number;
+  receives: number;
+}
+
+export interface Service {
+  /** Calls the HTTP function of a module. Rejects with `ConnectionLost` when its process dies. */
+  callFunction(module: string, event: object): Promise<APIGatewayProxyStructuredResultV2>;
+  /** Messages by queue, also those in progress. */
+  messages: Map<string, Message[]>;
+  deadLetters: Message[];
+}
+
+interface ServiceOptions {
+  code: ServiceCode;
+  time: SimulatedTime;
+  random: () => number;
+  network: Network;
+  table: MemoryTable;
+  /** KMS and Secrets Manager, by target. */
+  vault: (target: string, input: object) => object;
+  /** Answers requests to hosts outside of the service. */
+  answerRequest(request: SimulatedRequest, from: Process): Promise<SimulatedResponse>;
+  trace(line: string): void;
+  tell(sentence: string): void;
+}
+
+/** On Lambda every invocation has a process. Here, two processes handle all of them. */
+const processes = 2;
+
+interface RunningProcess {
+  process: Process;
+  instance: ServiceInstance;
+}
+
+export function createService(options: ServiceOptions): Service {
+  const { time, random, tell } = options;
+  const messages = new Map<string, Message[]>();
+  const deadLetters: Message[] = [];
+  let started = 0;
+  const running = Array.from({ length: processes }, startProcess);
+
+  function startProcess(): RunningProcess {
+    const process = createProcess(`process ${++started}`);
+    const instance = createInstance(process, options, { messages, onMessages: poll });
+    process.onDeath.push(() => {
+      tell(`${process.name} is dead`);
+      running[running.findIndex((one) => one.process === process)] = startProcess();
+    });
+    return { process, instance };
+  }
+
+  /** Runs work in one of the processes. Rejects when it dies. */
+  async function invoke<T>(
+    work: (instance: ServiceInstance) => Promise<T>,
+    timeoutSeconds?: number,
+  ): Promise<T> {
+    const { process, instance } = running[Math.floor(random() * running.length)]!;
+    const died = Promise.withResolvers<never>();
+    process.onDeath.push(() => died.reject(new ConnectionLost(false)));
+    const stopTimer =
+      timeoutSeconds === undefined
+        ? () => {}
+        : time.after(timeoutSeconds * 1000, () => {
+            // A process that stands still does not run out of time.
+            if (process.stoppedUntil < time.now() - timeoutSeconds * 1000) kill(process);
+          });
+    try {
+      return await Promise.race([work(instance), died.promise]);
+    } finally {
+      stopTimer();
+    }
+  }
+
+  const busy = new Map<string, number>();
+  const queues = new Map(running[0]!.instance.workers.map(({ queue }) => [queue.name, queue]));
+
+  /** Starts a worker on the visible messages, and looks again when the next becomes visible. */
+  function poll(name: string): void {
+    const queue = queues.get(name)!;
+    const all = messages.get(name) ?? [];
+    if ((busy.get(name) ?? 0) >= queue.concurrency) return;
+    const batch = all.filter(({ visibleAt }) => visibleAt <= time.now()).slice(0, queue.batch);
+    if (!batch.length) return;
+    for (const message of batch) {
+      message.receives++;
+      message.visibleAt = time.now() + 6000 * queue.timeoutSeconds;
+      if (message.receives <= queue.attempts) continue;
+      all.splice(all.indexOf(message), 1);
+      deadLetters.push(message);
+    }
+    const received = batch.filter((message) => all.includes(message));
+    busy.set(name, (busy.get(name) ?? 0) + 1);
+    void runBatch(queue, received).finally(() => {
+      busy.set(name, busy.get(name)! - 1);
+      poll(name);
+    });
+    poll(name);
+  }
+
+  async function runBatch(queue: QueueSettings, batch: Message[]): Promise<void> {
+    const all = messages.get(queue.name)!;
+    const event = { Records: batch.map(toRecord) } as unknown as SQSEvent;
+    const failed = await invoke(({ workers }) => {
+      const worker = workers.find((one) => one.queue.name === queue.name)!;
+      return worker.handler(event);
+    }, queue.timeoutSeconds).then(
+      ({ batchItemFailures }) => new Set(batchItemFailures.map((one) => one.itemIdentifier)),
+      () => new Set(batch.map(({ id }) => id)),
+    );
+    for (const message of batch)
+      if (failed.has(message.id)) watch(queue.name, message);
+      else if (all.includes(message)) all.splice(all.indexOf(message), 1);
+  }
+
+  const watch = (name: string, { visibleAt }: Message) =>
+    time.after(visibleAt - time.now() + 1, () => poll(name));
+
+  async function runSchedules(): Promise<void> {
+    const now = new Date(time.now()).toISOString();
+    // Without a due entry, the schedules would find nothing in their 128 queries.
+    if (!options.table.dueEntries().some(({ first }) => first <= now)) return;
+    const instance = running[0]!.instance;
+    for (const { name } of instance.schedules)
+      await invoke(
+        ({ schedules }) => schedules.find((one) => one.name === name)!.handler(),
+        60,
+      ).catch((error: unknown) => options.trace(`${name} failed: ${error}`));
+  }
+
+  function everyMinute(): void {
+    time.after(60_000 - (time.now() % 60_000), () => {
+      everyMinute();
+      void runSchedules();
+    });
+  }
+  everyMinute();
+
+  return {
+    messages,
+    deadLetters,
+    callFunction: (module, event) =>
+      invoke(async ({ httpFunctions }) => (await httpFunctions[module]!()).handler(event)),
+  };
+}
+
+const toRecord = ({ id, body, receives }: Message) => ({
+  messageId: id,
+  receiptHandle: id,
+  body,
+  attributes: { ApproximateReceiveCount: String(receives) },
+});
+
+interface QueueState {
+  messages: Map<string, Message[]>;
+  onMessages(queue: string): void;
+}
+
+function createInstance(
+  process: Process,
+  options: ServiceOptions,
+  queueState: QueueState,
+): ServiceInstance {
+  const { code, time, random, network, trace } = options;
+  const http = createHttpModule((request) => options.answerRequest(request, process));
+  const instance = code(
+    createSurroundings({
+      time,
+      random,
+      process,
+      log: (line) => trace(`${process.name} logs ${line}`),
+      packages: { "node:http": http, "node:https": http },
+    }),
+  );
+  const answer = createAws(options, queueState);
+  instance.AwsJsonClient.prototype.send = async function send(
+    this: { service: { name: string; targetPrefix: string } },
+    command: AwsCommand,
+  ) {
+    const { name, targetPrefix } = this.service;
+    const text = command.toBody();
+    const toError = (type: string, attempt: number, more: object = {}) =>
+      new instance.AwsServiceError(
+        { status: 400, text: JSON.stringify({ __type: type, ...more }), header: () => undefined },
+        attempt,
+      );
+    for (let attempt = 1; ; attempt++)
+      try {
+        const found = await network.call({
+          from: process,
+          to: targets[name]!,
+          name: command.operation,
+          text,
+          timeoutSeconds: 8,
+          effect: () => answer({ name, targetPrefix, operation: command.operation, text }),
+        });
+        return command.toOutput(found);
+      } catch (error) {
+        if (error instanceof TableError)
+          throw toError(error.type, attempt, { CancellationReasons: error.reasons });
+        if (!(error instanceof CallRefused || error instanceof ConnectionLost)) throw error;
+        if (error instanceof CallRefused && error.fault.kind === "conflict")
+          throw conflictOf(command.operation, (type, more) => toError(type, attempt, more));
+        if (attempt === maxAttempts) throw lastError(error, () => toError(throttling, attempt));
+        await new Promise<void>((resolve) => time.after(30 * attempt * random(), resolve));
+      }
+  };
+  return instance;
+}
+
+/** As shared/adapters/aws/json-client.ts. */
+const maxAttempts = 4;
+const throttling = "ThrottlingException";
+
+const lastError = (error: CallRefused | ConnectionLost, toRefusal: () => Error): Error =>
+  error instanceof CallRefused
+    ? toRefusal()
+    : Object.assign(new Error(error.message), {
+        code: "ECONNRESET",
+        $metadata: { attempts: maxAttempts },
+      });
+
+function conflictOf(operation: string, toError: (type: string, more: object) => Error): Error {
+  if (operation === "TransactWriteItems")
+    return toError("TransactionCanceledException", {
+      CancellationReasons: [{ Code: "TransactionConflict" }],
+    });
+  return toError(
+    /^(Put|Update|Delete)/.test(operation) ? "TransactionConflictException" : throttling,
+    {},
+  );
+}
+
+const targets: Record<string, "table" | "queue" | "vault"> = {
+  dynamodb: "table",
+  sqs: "queue",
+  kms: "vault",
+  "secrets-manager": "vault",
+};
+
+interface AwsCall {
+  name: string;
+  targetPrefix: string;
+  operation: string;
+  text: string;
+}
+
+/** Answers the calls of AWS. */
+function createAws(
+  { time, random, table, vault }: ServiceOptions,
+  { messages, onMessages }: QueueState,
+): (call: AwsCall) => object {
+  const accept = ({ QueueUrl, Entries }: SendInput) => {
+    const name = QueueUrl.split("/").at(-1)!;
+    const all = messages.get(name) ?? [];
+    messages.set(name, all);
+    for (const { MessageBody: body, DelaySeconds = 0 } of Entries) {
+      const delayMs = DelaySeconds * 1000 + 5 + 40 * random();
+      const id = `m${Math.floor(random() * 1e12)}`;
+      all.push({ id, body, visibleAt: time.now() + delayMs, receives: 0 });
+      time.after(delayMs + 1, () => onMessages(name));
+    }
+    return {};
+  };
+  const changeVisibility = ({ QueueUrl, Entries }: VisibilityInput) => {
+    const name = QueueUrl.split("/").at(-1)!;
+    for (const { ReceiptHandle, VisibilityTimeout } of Entries) {
+      const message = messages.get(name)?.find(({ id }) => id === ReceiptHandle);
+      if (message) message.visibleAt = time.now() + VisibilityTimeout * 1000;
+    }
+    return {};
+  };
+  return ({ name, targetPrefix, operation, text }) => {
+    const input = JSON.parse(text) as never;
+    if (name === "dynamodb") return table.call(operation, input);
+    if (name !== "sqs") return vault(`${targetPrefix}.${operation}`, input);
+    if (operation === "SendMessageBatch") return accept(input);
+    return operation === "ChangeMessageVisibilityBatch" ? changeVisibility(input) : {};
+  };
+}
+
+interface SendInput {
+  QueueUrl: string;
+  Entries: { MessageBody: string; DelaySeconds?: number }[];
+}
+interface VisibilityInput {
+  QueueUrl: string;
+  Entries: { ReceiptHandle: string; VisibilityTimeout: number }[];
+}

@@ -1,0 +1,77 @@
+// One simulation: a plan of actions and faults, played in a world of its own, with its books
+// checked in the end.
+import { seededRandom } from "../support/seeded-random.ts";
+import { type Action, createActions, createLedger, describeAction, runAction } from "./actions.ts";
+import { checkBooks } from "./books.ts";
+import { createFaults, type Fault } from "./faults.ts";
+import { type Code, createWorld, type PreparedWorld } from "./world.ts";
+
+export interface Plan {
+  seed: number;
+  hours: number;
+  actions: Action[];
+  faults: Fault[];
+}
+
+export interface SimulationResult {
+  plan: Plan;
+  /** Empty if the books are in order. */
+  violations: string[];
+  story: string[];
+  traceHash: string;
+  events: number;
+}
+
+export interface Stage {
+  code: Code;
+  prepared: PreparedWorld;
+}
+
+export function createPlan(seed: number, hours: number): Plan {
+  const random = seededRandom(seed);
+  const actions = createActions(random, hours);
+  const faults = createFaults(
+    random,
+    actions.map(({ at }) => at),
+  );
+  return { seed, hours, actions, faults };
+}
+
+/** How long a world gets to come to rest: longer than every lease, retry and backoff. */
+const restHours = 26;
+
+export async function simulate(
+  { code, prepared }: Stage,
+  plan: Plan,
+  onTrace?: (line: string) => void,
+): Promise<SimulationResult> {
+  const world = createWorld({
+    code,
+    seed: plan.seed,
+    faults: plan.faults,
+    start: prepared.endedAt,
+    table: prepared.table.copy(),
+    apiKey: prepared.apiKey,
+    ...(onTrace && { onTrace }),
+  });
+  const { time, start, outside } = world;
+  for (const { call } of prepared.configs) outside.observeConfig(call as never);
+  const ledger = createLedger();
+  const running: Promise<void>[] = [];
+  for (const action of plan.actions)
+    time.after(action.at, () => {
+      world.tell(describeAction(action, prepared));
+      running.push(runAction({ world, prepared, ledger }, action));
+    });
+  await time.runUntil(start + plan.hours * 3_600_000);
+  await time.runUntilSettled(Promise.all(running));
+  await time.runUntil(start + (plan.hours + restHours) * 3_600_000);
+  const violations = await time.runUntilSettled(checkBooks(world, ledger));
+  return {
+    plan,
+    violations,
+    story: world.story,
+    traceHash: world.traceHash(),
+    events: time.count(),
+  };
+}

@@ -1,0 +1,276 @@
+// One simulated world: the service, everything outside of it, the clock and the network between
+// them. Every choice comes from one seed.
+import { createHash } from "node:crypto";
+import { seededRandom } from "../support/seeded-random.ts";
+import { createFaultPlan, type Fault } from "./faults.ts";
+import { createNetwork } from "./network.ts";
+import {
+  type ApiAnswer,
+  createOutside,
+  type Gateway,
+  loadGateway,
+  loadSandbox,
+  type Outside,
+  type SandboxCode,
+} from "./outside.ts";
+import { createService, loadService, type Service, type ServiceCode } from "./service.ts";
+import { createSimulatedTime, type SimulatedTime } from "./simulated-time.ts";
+import { createMemoryTable, type MemoryTable } from "./table.ts";
+
+export const origin = "https://mail.sim";
+
+/** The settings of the service. */
+const settings: Record<string, string> = {
+  TABLE_NAME: "simulated",
+  BUCKET_NAME: "simulated",
+  KMS_KEY_ID: "11111111-2222-4333-8444-555555555555",
+  PUBLIC_URL: origin,
+  SIGNUP: "open",
+  DEFAULT_PLAN: "unlimited",
+  EMAIL_VERIFICATION: "off",
+  ALLOW_LOOPBACK_WEBHOOKS: "on",
+  ADDRESS_LIMIT_PER_MINUTE: "100000",
+  LOG_LEVEL: "ERROR",
+};
+
+export interface Code {
+  service: ServiceCode;
+  sandbox: SandboxCode;
+  gateway: Gateway;
+}
+
+/** Bundles the service. Takes a few seconds, once per run of the command. */
+export async function loadCode(): Promise<Code> {
+  const queueNames = (await import("../../shared/queues.ts")).queues;
+  Object.assign(process.env, settings);
+  for (const { name } of Object.values(queueNames))
+    process.env[`QUEUE_URL_${toEnvName(name)}`] = `https://queue.sim/${name}`;
+  for (const key of providerKeys)
+    process.env[`PROVIDER_URL_${toEnvName(key)}`] = `https://${key}.sim`;
+  const [service, sandbox, gateway] = await Promise.all([
+    loadService(),
+    loadSandbox(),
+    loadGateway(),
+  ]);
+  return { service, sandbox, gateway };
+}
+
+const toEnvName = (name: string) => name.toUpperCase().replaceAll("-", "_");
+
+/** The providers of the simulated organization. Amazon SES has no events here: they need SNS. */
+export const providerKeys = ["postmark", "resend", "mailgun", "brevo", "sparkpost"] as const;
+
+export interface World {
+  time: SimulatedTime;
+  start: number;
+  random: () => number;
+  service: Service;
+  outside: Outside;
+  table: MemoryTable;
+  /** Calls the API like a careful caller: repeats a request until it is answered. */
+  call<T>(method: string, path: string, body?: object): Promise<CallResult<T>>;
+  tell(sentence: string): void;
+  /** What happened, as sentences with their time. */
+  story: string[];
+  /** A hash of every call and log line so far. */
+  traceHash(): string;
+}
+
+export interface CallResult<T> {
+  status: number;
+  data: T;
+  error: string;
+}
+
+interface WorldOptions {
+  code: Code;
+  seed: number;
+  faults: Fault[];
+  start: number;
+  table?: MemoryTable;
+  apiKey?: string;
+  /** Receives every line of the trace. */
+  onTrace?: (line: string) => void;
+}
+
+export function createWorld({
+  code,
+  seed,
+  faults,
+  start,
+  table = createMemoryTable(),
+  apiKey,
+  onTrace,
+}: WorldOptions): World {
+  const time = createSimulatedTime(start);
+  const random = seededRandom(seed);
+  const hash = createHash("sha256");
+  const story: string[] = [];
+  const stamp = () => new Date(time.now()).toISOString().slice(11, 23);
+  const trace = (line: string) => {
+    const stamped = `${time.now()} ${line}`;
+    hash.update(stamped);
+    onTrace?.(stamped);
+  };
+  const tell = (sentence: string) => {
+    trace(sentence);
+    story.push(`${stamp()} ${sentence}.`);
+  };
+  const network = createNetwork({
+    time,
+    start,
+    random: seededRandom(seed + 1),
+    faults: createFaultPlan(faults),
+    trace,
+    tell,
+  });
+  // The parts of a world need each other.
+  const parts: { service?: Service } = {};
+  const outside = createOutside({
+    sandbox: code.sandbox,
+    gateway: code.gateway,
+    time,
+    random: seededRandom(seed + 2),
+    network,
+    callFunction: (module, event) => parts.service!.callFunction(module, event),
+  });
+  const service = createService({
+    code: code.service,
+    time,
+    random: seededRandom(seed + 3),
+    network,
+    table,
+    vault: outside.vault,
+    answerRequest: outside.answerRequest,
+    trace,
+    tell,
+  });
+  parts.service = service;
+  const call = async <T>(method: string, path: string, body?: object): Promise<CallResult<T>> => {
+    const headers = {
+      "content-type": "application/json",
+      ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+      ...(method === "POST" && { "idempotency-key": `key-${Math.floor(random() * 1e15)}` }),
+    };
+    const answer = await repeatUntilAnswered(time, () =>
+      outside.request({
+        method,
+        url: `${origin}/api/v1${path}`,
+        headers,
+        body: body && JSON.stringify(body),
+      }),
+    );
+    const { status, body: given } = answer;
+    return { status, data: given.data as T, error: given.error ?? "" };
+  };
+  return {
+    time,
+    start,
+    random,
+    service,
+    outside,
+    table,
+    call,
+    tell,
+    story,
+    traceHash: () => hash.copy().digest("hex").slice(0, 16),
+  };
+}
+
+/** Repeats a request without an answer, and one that the service could not handle. */
+async function repeatUntilAnswered(
+  time: SimulatedTime,
+  request: () => Promise<ApiAnswer>,
+): Promise<ApiAnswer> {
+  for (let tries = 0; ; tries++) {
+    const answer = await request().catch(() => undefined);
+    if (answer && answer.status < 500 && answer.status !== 429 && answer.status !== 409)
+      return answer;
+    if (answer?.status === 409 && tries > 20) return answer;
+    if (tries > 200) throw new Error(`A caller got no answer: ${JSON.stringify(answer)}`);
+    await new Promise<void>((resolve) => time.after(3000, resolve));
+  }
+}
+
+/** What every simulation starts with: an organization, ready to send. */
+export interface PreparedWorld {
+  table: MemoryTable;
+  /** Milliseconds since 1970. */
+  endedAt: number;
+  apiKey: string;
+  siteId: number;
+  listId: number;
+  templateId: number;
+  configs: { id: number; provider: string; call: object }[];
+  contacts: { id: number; email: string }[];
+}
+
+const firstStart = Date.parse("2027-01-04T08:00:00Z");
+const contactCount = 12;
+
+/** Signs up and adds a site, sending configs, a list with contacts and a webhook endpoint. */
+export async function prepareWorld(code: Code): Promise<PreparedWorld> {
+  const world = createWorld({ code, seed: 0, faults: [], start: firstStart });
+  const prepared = await world.time.runUntilSettled(prepare(world));
+  await world.time.runUntil(world.time.now() + 30 * 60_000);
+  return { ...prepared, table: world.table, endedAt: world.time.now() };
+}
+
+async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "endedAt">> {
+  const { outside } = world;
+  const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const request = {
+      method: "POST",
+      url: `${origin}/api/v1${path}`,
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    };
+    const answer = await outside.request(request);
+    if (answer.status >= 300)
+      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return { data: answer.body.data as never as Record<string, never>, cookies: answer.cookies };
+  };
+  const signUp = await send("/auth/signup", {
+    email: "owner@shop.example",
+    password: "a long pass phrase",
+  });
+  const cookie = { cookie: signUp.cookies[0]!.split(";")[0]! };
+  const apiKey = (await send("/api-keys", { name: "simulation" }, cookie)).data.key as string;
+  const key = { authorization: `Bearer ${apiKey}` };
+  const create = async (path: string, body: object) =>
+    (await send(path, body, key)).data.id as unknown as number;
+  const siteId = await create("/sites", {
+    name: "Shop",
+    companyName: "Shop Ltd",
+    physicalAddress: "1 High Street, London",
+  });
+  const configs: PreparedWorld["configs"] = [];
+  for (const provider of providerKeys) {
+    const body = {
+      name: provider,
+      provider,
+      fromEmail: "news@shop.example",
+      ...outside.credentialsAt(provider),
+    };
+    const { data } = await send("/sending-configs", body, key);
+    const call = {
+      method: "POST",
+      path: "/api/v1/sending-configs",
+      requestBody: body,
+      responseBody: { data },
+    };
+    configs.push({ id: data.id as unknown as number, provider, call });
+  }
+  const templateId = await create("/templates", {
+    name: "News",
+    subject: "News",
+    html: "<p>Hello {{ firstName }}</p>",
+  });
+  const listId = await create("/lists", { name: "Everyone" });
+  const contacts: PreparedWorld["contacts"] = [];
+  for (let i = 0; i < contactCount; i++) {
+    const email = `reader${i}@readers.example`;
+    contacts.push({ id: await create("/contacts", { email, lists: [listId] }), email });
+  }
+  return { apiKey, siteId, listId, templateId, configs, contacts };
+}
