@@ -111,9 +111,13 @@ async function checkCampaigns(
     if (status !== "paused" && total(accounting, ["queued", "sending"]))
       say("mails wait, but nothing is left to do");
     const own = Map.groupBy(
-      sends.filter(({ campaignId }) => campaignId === id),
+      // A mail that was excluded at the hand-over is not an accepted one.
+      sends.filter(
+        ({ campaignId, error }) => campaignId === id && !exclusions.includes(error ?? ""),
+      ),
       (send) => send.status,
     );
+    // A call without an answer is counted as sending, and its mails are listed as queued.
     for (const state of states)
       if ((own.get(state)?.length ?? 0) !== (accounting[state] ?? 0))
         say(`${own.get(state)?.length ?? 0} mails are shown as ${state}`);

@@ -44,7 +44,7 @@ export function createSurroundings({
 }: SurroundingsOptions): Surroundings {
   const timers = createTimers(time, owner);
   const randomness = createRandomness(random);
-  const stream = { write: (text: string) => (log(text), true) };
+  const stream = { write: log };
   const replacedProcess = new Proxy(process, {
     get: (target, name) =>
       name === "stdout" || name === "stderr" ? stream : Reflect.get(target, name),

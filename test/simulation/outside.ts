@@ -21,7 +21,7 @@ import type {
 } from "../../infra/local/sandbox/webhook-targets.ts";
 import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
 import { createProcess, createSurroundings, type Process } from "./machine.ts";
-import { CallRefused, ConnectionLost, type Network } from "./network.ts";
+import { CallRefused, type Network } from "./network.ts";
 import type { HttpFunction, Service } from "./service.ts";
 import { type CreateInstance, listModules, loadServiceCode } from "./service-code.ts";
 import type { SimulatedTime } from "./simulated-time.ts";
@@ -293,7 +293,8 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
         from,
         to: dispatch ? "provider" : "receiver",
         name: dispatch ? `the API of ${key}` : "an endpoint of a customer",
-        text: `${method} ${url.pathname} ${body.toString()}`,
+        // The boundaries of forms are the only random text that does not come from the seed.
+        text: `${method} ${url.pathname} ${body}`.replace(/formdata-undici-\d+/g, "boundary"),
         timeoutSeconds: dispatch ? 25 : 15,
         effect,
       });
@@ -336,6 +337,3 @@ function drawEvents(random: () => number): MailEventKind[] {
   if (chance < 0.53) return ["delivered", "complained"];
   return chance < 0.8 ? ["delivered", "opened"] : ["delivered", "opened", "clicked"];
 }
-
-/** Whether a request that got no answer may be repeated. */
-export const isLost = (error: unknown): boolean => error instanceof ConnectionLost;

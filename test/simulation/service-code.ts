@@ -42,7 +42,7 @@ export async function loadServiceCode<T>(entry: string): Promise<CreateInstance<
   };
 }
 
-export const replacedGlobals = [
+const replacedGlobals = [
   "Date",
   "crypto",
   "performance",

@@ -17,7 +17,7 @@ import { createService, loadService, type Service, type ServiceCode } from "./se
 import { createSimulatedTime, type SimulatedTime } from "./simulated-time.ts";
 import { createMemoryTable, type MemoryTable } from "./table.ts";
 
-export const origin = "https://mail.sim";
+const origin = "https://mail.sim";
 
 /** The settings of the service. */
 const settings: Record<string, string> = {
@@ -58,7 +58,7 @@ export async function loadCode(): Promise<Code> {
 const toEnvName = (name: string) => name.toUpperCase().replaceAll("-", "_");
 
 /** The providers of the simulated organization. Amazon SES has no events here: they need SNS. */
-export const providerKeys = ["postmark", "resend", "mailgun", "brevo", "sparkpost"] as const;
+const providerKeys = ["postmark", "resend", "mailgun", "brevo", "sparkpost"] as const;
 
 export interface World {
   time: SimulatedTime;
@@ -216,6 +216,12 @@ export async function prepareWorld(code: Code): Promise<PreparedWorld> {
   return { ...prepared, table: world.table, endedAt: world.time.now() };
 }
 
+interface Created {
+  id: number;
+  /** Of an API key. */
+  key: string;
+}
+
 async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "endedAt">> {
   const { outside } = world;
   const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
@@ -228,17 +234,16 @@ async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "end
     const answer = await outside.request(request);
     if (answer.status >= 300)
       throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return { data: answer.body.data as never as Record<string, never>, cookies: answer.cookies };
+    return { data: answer.body.data as unknown as Created, cookies: answer.cookies };
   };
   const signUp = await send("/auth/signup", {
     email: "owner@shop.example",
     password: "a long pass phrase",
   });
   const cookie = { cookie: signUp.cookies[0]!.split(";")[0]! };
-  const apiKey = (await send("/api-keys", { name: "simulation" }, cookie)).data.key as string;
+  const apiKey = (await send("/api-keys", { name: "simulation" }, cookie)).data.key;
   const key = { authorization: `Bearer ${apiKey}` };
-  const create = async (path: string, body: object) =>
-    (await send(path, body, key)).data.id as unknown as number;
+  const create = async (path: string, body: object) => (await send(path, body, key)).data.id;
   const siteId = await create("/sites", {
     name: "Shop",
     companyName: "Shop Ltd",
@@ -259,7 +264,7 @@ async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "end
       requestBody: body,
       responseBody: { data },
     };
-    configs.push({ id: data.id as unknown as number, provider, call });
+    configs.push({ id: data.id, provider, call });
   }
   const templateId = await create("/templates", {
     name: "News",
