@@ -7,92 +7,32 @@ import {
 } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import {
-  IconAddressBook,
-  IconApi,
-  IconCalendarHeart,
   IconChevronDown,
-  IconFilter,
-  IconFlame,
-  IconForms,
-  IconHistory,
-  IconHome,
-  IconListSearch,
   IconLogout,
-  IconMailOff,
   IconMenu2,
   IconMoon,
-  IconReportAnalytics,
-  IconRoute,
-  IconSend,
-  IconSettings,
+  IconSearch,
   IconSun,
-  IconTags,
-  IconTemplate,
-  IconWebhook,
 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, type LinkProps, Outlet, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { PennymailError } from "pennymail";
+import { lazy, Suspense, useState } from "react";
 import { api } from "./data/client.ts";
-import { chooseSite, useMe, useRights, useSite } from "./data/session.ts";
+import { chooseSite, useMe, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
+import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
+import { LeaveDialog, leaveAfterAsking } from "./shell/leave-dialog.tsx";
+import { type NavigationItem, useNavigation } from "./shell/navigation.ts";
 
-interface NavigationItem {
-  label: string;
-  to: NonNullable<LinkProps["to"]>;
-  icon: typeof IconHome;
-  /** The right that the screen needs; undefined if every member may open it. */
-  right?: string;
-}
+const SearchPalette = lazy(async () => ({
+  default: (await import("./shell/search-palette.tsx")).SearchPalette,
+}));
+const ShortcutHelp = lazy(async () => ({
+  default: (await import("./shell/shortcut-help.tsx")).ShortcutHelp,
+}));
 
-const navigation: { name?: string; items: NavigationItem[] }[] = [
-  { items: [{ label: "Home", to: "/", icon: IconHome }] },
-  {
-    name: "Audience",
-    items: [
-      { label: "Contacts", to: "/contacts", icon: IconAddressBook },
-      { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags },
-      { label: "Segments", to: "/segments", icon: IconFilter },
-      { label: "Forms", to: "/forms", icon: IconForms },
-      { label: "Lead scoring", to: "/scoring", icon: IconFlame },
-      { label: "Suppressions", to: "/suppressions", icon: IconMailOff },
-    ],
-  },
-  {
-    name: "Send",
-    items: [
-      { label: "Campaigns", to: "/campaigns", icon: IconSend },
-      { label: "Sequences", to: "/sequences", icon: IconRoute },
-      { label: "Holiday emails", to: "/holidays", icon: IconCalendarHeart },
-      { label: "Templates", to: "/templates", icon: IconTemplate },
-    ],
-  },
-  {
-    name: "Operate",
-    items: [
-      { label: "Log", to: "/log", icon: IconListSearch },
-      {
-        label: "Reports",
-        to: "/reports/{-$report}",
-        icon: IconReportAnalytics,
-        right: "statistics:read",
-      },
-      { label: "Webhooks", to: "/webhooks", icon: IconWebhook, right: "credentials:read" },
-      { label: "Request log", to: "/request-log", icon: IconApi, right: "credentials:read" },
-      { label: "Audit log", to: "/audit-log", icon: IconHistory, right: "audit:read" },
-      { label: "Settings", to: "/settings/{-$section}", icon: IconSettings },
-    ],
-  },
-];
-/** The screens that the user may open. */
-function useNavigation() {
-  const has = useRights();
-  return navigation.map(({ name, items }) => ({
-    name,
-    items: items.filter(({ right }) => !right || has(right)),
-  }));
-}
-
+const searchKey = nameKeys("mod+K");
 const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
@@ -100,6 +40,22 @@ const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 export function Shell() {
   const groups = useNavigation();
   const items = groups.flatMap((group) => group.items);
+  const navigate = useNavigate();
+  const [overlay, setOverlay] = useState<"search" | "help">();
+  const search = () => setOverlay("search");
+  const close = () => setOverlay(undefined);
+  useShortcuts(
+    [
+      { keys: ["mod+K"], label: "Search and act", run: search, inFields: true },
+      { keys: ["?"], label: "Show the shortcuts", run: () => setOverlay("help") },
+      ...items.map(({ label, to, letter }) => ({
+        keys: [`g ${letter}`],
+        label: `Go to ${label}`,
+        run: () => navigate({ to }),
+      })),
+    ],
+    "everywhere",
+  );
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -107,6 +63,10 @@ export function Shell() {
       </a>
       <nav className="side" aria-label="Main">
         <SiteMenu />
+        <UnstyledButton className="find" onClick={search}>
+          <IconSearch size={16} aria-hidden />
+          Search <kbd>{searchKey}</kbd>
+        </UnstyledButton>
         {groups.map(({ name, items: ofGroup }) => (
           <div key={name ?? ""} className="group">
             {name && <p className="group-name">{name}</p>}
@@ -124,14 +84,24 @@ export function Shell() {
         {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
-        <MoreMenu items={items.filter((item) => !isOnPhone(item))} />
+        <MoreMenu items={items.filter((item) => !isOnPhone(item))} onSearch={search} />
       </nav>
+      <LeaveDialog />
+      <Suspense>
+        {overlay === "search" && <SearchPalette onClose={close} />}
+        {overlay === "help" && <ShortcutHelp onClose={close} />}
+      </Suspense>
     </div>
   );
 }
 
-/** On a phone: the screens that have no place in the bar. */
-function MoreMenu({ items }: { items: NavigationItem[] }) {
+interface MoreMenuProps {
+  items: NavigationItem[];
+  onSearch(): void;
+}
+
+/** On a phone: the search, and the screens that have no place in the bar. */
+function MoreMenu({ items, onSearch }: MoreMenuProps) {
   return (
     <Menu width={220} position="top-end">
       <Menu.Target>
@@ -141,6 +111,12 @@ function MoreMenu({ items }: { items: NavigationItem[] }) {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item
+          leftSection={<IconSearch size={17} stroke={1.6} aria-hidden />}
+          onClick={onSearch}
+        >
+          Search
+        </Menu.Item>
         {items.map(({ label, to, icon: Icon }) => (
           <Menu.Item
             key={label}
@@ -200,7 +176,7 @@ function SiteMenu() {
         {sites.length === 0 && <Menu.Item disabled>No site yet</Menu.Item>}
         {others.length > 0 && <Menu.Label>Other organizations</Menu.Label>}
         {others.map(({ id, name }) => (
-          <Menu.Item key={id} onClick={() => enter.mutate(id)}>
+          <Menu.Item key={id} onClick={() => leaveAfterAsking(() => enter.mutate(id))}>
             {name}
           </Menu.Item>
         ))}
@@ -216,7 +192,7 @@ function useOrganizationSwitch() {
     mutationFn: (organizationId: number) => api.account.switchOrganization({ organizationId }),
     onSuccess: async () => {
       queryClient.clear();
-      await router.navigate({ to: "/" });
+      await router.navigate({ to: "/", ignoreBlocker: true });
       await router.invalidate();
     },
     onError: (error) => {
@@ -236,7 +212,7 @@ function UserMenu() {
     mutationFn: () => api.account.logOut(),
     onSuccess: async () => {
       queryClient.clear();
-      await router.navigate({ to: "/sign-in" });
+      await router.navigate({ to: "/sign-in", ignoreBlocker: true });
     },
   });
   return (
@@ -258,7 +234,7 @@ function UserMenu() {
         color="gray"
         aria-label="Sign out"
         loading={signOut.isPending}
-        onClick={() => signOut.mutate()}
+        onClick={() => leaveAfterAsking(() => signOut.mutate())}
       >
         <IconLogout size={17} />
       </ActionIcon>

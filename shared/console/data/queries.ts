@@ -54,8 +54,11 @@ const namedRecords = {
   forms: (siteId: number) => api.forms.list({ siteId, limit: pageLimit }),
   campaigns: (siteId: number) => api.campaigns.list({ siteId, limit: pageLimit }),
   sequences: (siteId: number) => api.sequences.list({ siteId, limit: pageLimit }),
+  segments: (siteId: number) => api.segments.list({ siteId, limit: pageLimit }),
+  templates: (siteId: number) => api.templates.list({ siteId, limit: pageLimit }),
 };
 export type NamedGroup = keyof typeof namedRecords;
+export const namedGroups = Object.keys(namedRecords) as NamedGroup[];
 const maxNames = 500;
 
 /** Reports that list contacts, by their names in exports. */

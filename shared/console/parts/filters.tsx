@@ -1,8 +1,9 @@
 import { ActionIcon, Select, TextInput } from "@mantine/core";
-import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { capitalize } from "../format.ts";
+import { useShortcuts } from "./shortcuts.ts";
 
 interface SearchBoxProps {
   label: string;
@@ -23,7 +24,7 @@ export function SearchBox(props: SearchBoxProps) {
   useEffect(() => {
     if (typed !== value && (!typed || isSearchable(typed))) onSearch(typed || undefined);
   }, [typed]);
-  useHotkeys([["/", () => input.current?.focus()]]);
+  useShortcuts([{ keys: ["/"], label, run: () => input.current?.focus() }]);
   return (
     <TextInput
       ref={input}

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from "react";
 import type { PagedRows } from "../data/paged-rows.ts";
 import { ErrorNote } from "./error-note.tsx";
+import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 
 export interface Column<Row> {
   label: string;
@@ -66,6 +67,7 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
     onChange: (instance) => onScroll(instance.getVirtualItems().at(-1)?.index ?? 0),
   });
   const items = virtual.getVirtualItems();
+  useShortcuts([...moves, openKey, ...(selection ? [selectKey] : [])]);
   const [active, setActive] = useState(0);
   // The focus follows a frame later, and keys can be faster.
   const latestActive = useRef(active);
@@ -89,8 +91,8 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
       const next = Math.min(Math.max(index + step, 0), rows.length - 1);
       moveTo(next);
       if (props.openId !== undefined) props.onOpen(rows[next]!);
-    } else if (row && event.key === "Enter") props.onOpen(row);
-    else if (row && event.key === "x") selection?.toggle(Number(row.id));
+    } else if (row && openKey.keys.includes(event.key)) props.onOpen(row);
+    else if (row && selectKey.keys.includes(event.key)) selection?.toggle(Number(row.id));
   };
   return (
     <div ref={box} className="table-scroll main-table">
@@ -137,17 +139,19 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
 const isControl = (target: EventTarget): boolean =>
   (target as Element).closest(".check, button") !== null;
 
-const steps: Record<string, number> = {
-  ArrowDown: 1,
-  j: 1,
-  ArrowUp: -1,
-  k: -1,
-  PageDown: 12,
-  PageUp: -12,
-  Home: Number.NEGATIVE_INFINITY,
-  End: Number.POSITIVE_INFINITY,
-};
-const stepOf = (key: string): number | undefined => steps[key];
+const moves: readonly (Shortcut & { step: number })[] = [
+  { keys: ["ArrowDown", "j"], label: "Next row", step: 1 },
+  { keys: ["ArrowUp", "k"], label: "Previous row", step: -1 },
+  { keys: ["PageDown"], label: "12 rows down", step: 12 },
+  { keys: ["PageUp"], label: "12 rows up", step: -12 },
+  { keys: ["Home"], label: "First row", step: Number.NEGATIVE_INFINITY },
+  { keys: ["End"], label: "Last row", step: Number.POSITIVE_INFINITY },
+];
+const stepOf = (key: string): number | undefined =>
+  moves.find(({ keys }) => keys.includes(key))?.step;
+
+const openKey: Shortcut = { keys: ["Enter"], label: "Open the row" };
+const selectKey: Shortcut = { keys: ["x"], label: "Select the row" };
 
 /** The row may only be drawn after the scroll. */
 function focusRow(box: RefObject<HTMLDivElement | null>, index: number): void {

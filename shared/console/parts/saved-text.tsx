@@ -1,5 +1,6 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { useUnsavedChanges } from "./unsaved-changes.ts";
 
 interface SavedTextProps extends Omit<TextInputProps, "value" | "onChange" | "onBlur"> {
   value: string | null | undefined;
@@ -12,7 +13,10 @@ export function SavedText({ value, onSave, ...props }: SavedTextProps) {
   const saved = value ?? "";
   const [text, setText] = useState(saved);
   useEffect(() => setText(saved), [saved]);
+  const [isTyping, setTyping] = useState(false);
+  useUnsavedChanges(isTyping);
   const save = () => {
+    setTyping(false);
     const next = text.trim();
     if (next === saved || (props.required && !next)) return;
     onSave(next || null);
@@ -21,7 +25,10 @@ export function SavedText({ value, onSave, ...props }: SavedTextProps) {
     <TextInput
       {...props}
       value={text}
-      onChange={(event) => setText(event.currentTarget.value)}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        setTyping(true);
+      }}
       onBlur={save}
       onKeyDown={({ key }) => key === "Enter" && save()}
     />

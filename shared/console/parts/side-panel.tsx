@@ -1,6 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
+import { useShortcuts } from "./shortcuts.ts";
 
 interface SidePanelProps {
   /** Names the panel for a screen reader. */
@@ -12,13 +13,7 @@ interface SidePanelProps {
 
 /** Beside a table, which stays usable: the arrow keys go from row to row. Escape closes it. */
 export function SidePanel({ label, title, onClose, children }: SidePanelProps) {
-  useEffect(() => {
-    const closeOnEscape = ({ key, defaultPrevented }: KeyboardEvent) => {
-      if (key === "Escape" && !defaultPrevented) onClose();
-    };
-    addEventListener("keydown", closeOnEscape);
-    return () => removeEventListener("keydown", closeOnEscape);
-  }, [onClose]);
+  useShortcuts([{ keys: ["Escape"], label: "Close the panel", run: onClose, inFields: true }]);
   return (
     <aside className="drawer" aria-label={label}>
       <header>

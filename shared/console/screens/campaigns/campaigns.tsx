@@ -1,5 +1,4 @@
 import { Button, TextInput } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import type { Campaign } from "pennymail";
@@ -14,6 +13,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -28,7 +28,7 @@ export function Campaigns() {
     ({ campaigns }) => campaigns,
   );
   const create = () => mayWrite && setCreating(true);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New campaign", run: create }]);
   return (
     <div className="page list-page">
       <PageHead

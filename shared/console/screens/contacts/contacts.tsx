@@ -13,6 +13,7 @@ import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { ActionProgress } from "./action-progress.tsx";
 import { AddContact } from "./add-contact.tsx";
@@ -43,6 +44,7 @@ export function Contacts() {
     queries.contacts({ ...(site && { siteId: site.id }), ...filter }),
     ({ contacts }) => contacts,
   );
+  useShortcuts([{ keys: ["c"], label: "Add a contact", run: () => mayWrite && setAdding(true) }]);
   const { rows } = list;
   const isFiltered = Object.keys(filter).length > 0;
   const open = (contact?: { id: number }) =>

@@ -22,6 +22,7 @@ import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 import { DeleteForm } from "./delete-form.tsx";
 import { type DesignDraft, toDesign, toDesignDraft } from "./design-draft.ts";
 import { FieldsEditor } from "./field-editor.tsx";
@@ -72,6 +73,7 @@ function Designer({ form }: { form: Form }) {
     refreshes: ["forms"],
     onDone: () => setSaved(true),
   });
+  useUnsavedDraft({ settings, design: toDesign(design) }, saving);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
@@ -122,7 +124,7 @@ function Designer({ form }: { form: Form }) {
       <DeleteForm
         form={deleted}
         onClose={() => setDeleted(undefined)}
-        onDeleted={() => navigate({ to: "/forms" })}
+        onDeleted={() => navigate({ to: "/forms", ignoreBlocker: true })}
       />
     </form>
   );

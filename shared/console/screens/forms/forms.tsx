@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import type { FormMeta } from "pennymail";
@@ -15,6 +14,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { DeleteForm } from "./delete-form.tsx";
 import { FormStatus } from "./form-status.tsx";
 
@@ -28,7 +28,7 @@ export function Forms() {
     onDone: ({ id }) => navigate({ to: "/forms/$id", params: { id } }),
   });
   const create = () => site && mayWrite && creating.mutate(site.id);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New form", run: create }]);
   return (
     <div className="page list-page column-page">
       <PageHead title="Forms" note="Let visitors of your pages sign up, with proof of consent">

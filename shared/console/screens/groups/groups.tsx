@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
 import { useRight, useSite } from "../../data/session.ts";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Lists } from "./lists.tsx";
 import { Tags } from "./tags.tsx";
 import { Topics } from "./topics.tsx";
@@ -54,7 +54,7 @@ export function Groups() {
   const [isCreating, setCreating] = useState(false);
   const { label, note, action, View } = views[kind] ?? views.lists!;
   const create = () => site && mayWrite && setCreating(true);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: action, run: create }]);
   return (
     <div className="page list-page column-page">
       <PageHead title="Lists and tags" note={note}>

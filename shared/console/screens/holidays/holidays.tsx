@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import type { Holiday } from "pennymail";
 import { useState } from "react";
@@ -13,6 +12,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { menuColumn, type RowAction } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -26,7 +26,7 @@ export function Holidays() {
   const mayWrite = useRight("marketing:write");
   const [isCreating, setCreating] = useState(false);
   const create = () => site && mayWrite && setCreating(true);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New holiday email", run: create }]);
   return (
     <div className="page list-page column-page">
       <PageHead

@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import type { ScoringRule } from "pennymail";
 import { useState } from "react";
@@ -12,6 +11,7 @@ import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -26,7 +26,7 @@ export function Scoring() {
   const mayWrite = useRight("audience:write");
   const [isCreating, setCreating] = useState(false);
   const create = () => site && mayWrite && setCreating(true);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New rule", run: create }]);
   return (
     <div className="page list-page column-page">
       <PageHead

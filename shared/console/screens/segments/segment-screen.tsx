@@ -18,6 +18,7 @@ import {
 } from "../../parts/rules/rule-draft.ts";
 import { RuleGroup } from "../../parts/rules/rule-group.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 import { DeleteSegment } from "./delete-segment.tsx";
 import { SegmentMatches } from "./segment-matches.tsx";
 import { SegmentWhy } from "./segment-why.tsx";
@@ -78,8 +79,11 @@ function Editor({ siteId, segment }: EditorProps) {
         : api.segments.create({ siteId, ...fields });
     },
     refreshes: ["segments", "contacts"],
-    onDone: ({ id }) => segment ?? navigate({ to: "/segments/$id", params: { id }, replace: true }),
+    onDone: ({ id }) =>
+      segment ??
+      navigate({ to: "/segments/$id", params: { id }, replace: true, ignoreBlocker: true }),
   });
+  useUnsavedDraft({ name: name.value, description: description.value, rules }, saving);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
@@ -133,7 +137,7 @@ function Editor({ siteId, segment }: EditorProps) {
       <DeleteSegment
         segment={deleted}
         onClose={() => setDeleted(undefined)}
-        onDeleted={() => navigate({ to: "/segments" })}
+        onDeleted={() => navigate({ to: "/segments", ignoreBlocker: true })}
       />
     </form>
   );

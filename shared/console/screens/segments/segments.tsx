@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import type { Segment } from "pennymail";
@@ -13,6 +12,7 @@ import { PageHead } from "../../parts/page-head.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { describeRules, useNamesIn } from "../../parts/rules/rule-sentence.ts";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { DeleteSegment } from "./delete-segment.tsx";
 
 export function Segments() {
@@ -20,7 +20,7 @@ export function Segments() {
   const mayWrite = useRight("audience:write");
   const navigate = useNavigate();
   const create = () => site && mayWrite && navigate({ to: "/segments/new" });
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New segment", run: create }]);
   return (
     <div className="page list-page column-page">
       <PageHead title="Segments" note="Contacts that match rules now, looked up whenever you send">

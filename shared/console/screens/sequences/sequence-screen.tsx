@@ -8,7 +8,7 @@ import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { LeaveDialog } from "./leave-dialog.tsx";
+import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
 import { SequenceActions } from "./sequence-actions.tsx";
 import { SequenceContacts } from "./sequence-contacts.tsx";
 import { SequenceSettings } from "./sequence-settings.tsx";
@@ -53,6 +53,8 @@ function LoadedSequence({ sequence }: { sequence: SequenceDetail }) {
   if (hasConditions || part === "settings") for (const kind of groupKinds) kinds.add(kind);
   if (part === "settings") kinds.add("forms");
   const choices = useChoices(sequence.siteId, kinds);
+  // Contacts and settings of the sequence keep the steps.
+  useUnsavedChanges(steps.isDirty, `/sequences/${sequence.id}`);
   const { history, refusals } = steps;
   const names = namesIn(choices);
   const editor: StepEditor = {
@@ -82,7 +84,6 @@ function LoadedSequence({ sequence }: { sequence: SequenceDetail }) {
         </div>
         {step && <StepPanel key={step.key} step={step} />}
       </div>
-      <LeaveDialog sequenceId={sequence.id} isDirty={steps.isDirty} />
     </StepEditorProvider>
   );
 }

@@ -12,6 +12,7 @@ import { CopyAction } from "../../parts/copy-action.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 import { useStepEditor } from "./step-editor.ts";
 
 /** What starts and ends the sequence for a contact, the sender, and the sending times. */
@@ -36,8 +37,14 @@ interface SettingsProps {
   sequence: SequenceDetail;
 }
 
-const useSettings = (sequence: SequenceDetail, read: () => UpdateSequenceRequest) =>
-  useChange({ run: () => api.sequences.update(sequence.id, read()), refreshes: ["sequences"] });
+function useSettings({ id }: SequenceDetail, draft: UpdateSequenceRequest) {
+  const saving = useChange({
+    run: () => api.sequences.update(id, draft),
+    refreshes: ["sequences"],
+  });
+  useUnsavedDraft(draft, saving);
+  return saving;
+}
 
 type TriggerType = SequenceDetail["triggerType"];
 
@@ -70,10 +77,10 @@ const configOf: Record<TriggerType, (detail: string) => SequenceDetail["triggerC
 function TriggerForm({ sequence }: SettingsProps) {
   const [type, setType] = useState<TriggerType>(sequence.triggerType);
   const [detail, setDetail] = useState(() => detailOf(sequence));
-  const saving = useSettings(sequence, () => ({
+  const saving = useSettings(sequence, {
     triggerType: type,
     triggerConfig: detail ? configOf[type](detail) : null,
-  }));
+  });
   return (
     <FormCard title="Start" action="Save start" submission={saving}>
       <Select
@@ -160,7 +167,7 @@ const workdays: SendWindow = {
 function WindowForm({ sequence }: SettingsProps) {
   const { timezone } = useMe().organization;
   const [sendWindow, setWindow] = useState(sequence.sendWindow);
-  const saving = useSettings(sequence, () => ({ sendWindow }));
+  const saving = useSettings(sequence, { sendWindow });
   const change = (changes: Partial<SendWindow>) =>
     setWindow((old) => ({ ...(old ?? workdays), ...changes }));
   return (
@@ -218,12 +225,12 @@ function SenderForm({ sequence }: SettingsProps) {
   const [topic, setTopic] = useState(sequence.topicId);
   const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
   const topics = useQuery(queries.topics(sequence.siteId)).data ?? [];
-  const saving = useSettings(sequence, () => ({
+  const saving = useSettings(sequence, {
     name: name.value,
     sendingConfigId: sender,
     topicId: topic,
     autoBcc: bcc.value || null,
-  }));
+  });
   const idOf = (value: string | null) => (value ? Number(value) : null);
   return (
     <FormCard title="Name and sender" action="Save name and sender" submission={saving}>

@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -13,6 +12,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { NewSequence } from "./new-sequence.tsx";
 import { kindsOfTriggers, type Names, namesIn, triggerText, useChoices } from "./step-texts.ts";
@@ -35,7 +35,7 @@ export function Sequences() {
   const funnels = useQuery({ ...sequenceQueries.funnels(site?.id ?? 0), enabled: Boolean(site) });
   const names = namesIn(useChoices(site?.id, new Set(kindsOfTriggers(list.rows))));
   const create = () => mayWrite && site && setCreating(true);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New sequence", run: create }]);
   const funnelOf = ({ id }: Sequence) =>
     funnels.data?.sequences.find(({ sequenceId }) => sequenceId === id);
   return (

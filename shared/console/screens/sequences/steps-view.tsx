@@ -1,11 +1,12 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
-import { useHotkeys, useMediaQuery } from "@mantine/hooks";
+import { useMediaQuery } from "@mantine/hooks";
 import { IconArrowBackUp, IconArrowForwardUp } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { formatNumber } from "../../format.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StepDrawing } from "./step-drawing.tsx";
 import { useStepEditor } from "./step-editor.ts";
 import { StepList } from "./step-list.tsx";
@@ -21,10 +22,9 @@ export function StepsView({ steps }: { steps: StepDraft }) {
   });
   const shown = view ?? (isPhone ? "list" : "drawing");
   const { history, isOutdated, isDirty, saving, discard } = steps;
-  useHotkeys([
-    ["mod+Z", history.undo],
-    ["mod+shift+Z", history.redo],
-    ["mod+Y", history.redo],
+  useShortcuts([
+    { keys: ["mod+Z"], label: "Undo", run: history.undo },
+    { keys: ["mod+shift+Z", "mod+Y"], label: "Redo", run: history.redo },
   ]);
   return (
     <>
@@ -78,7 +78,8 @@ function DraftActions({ steps }: { steps: StepDraft }) {
       setLeft(undefined);
     },
   };
-  useHotkeys([["mod+S", () => isDirty && (waiting > 0 ? setLeft(waiting) : saving.mutate())]], []);
+  const startSaving = () => isDirty && (waiting > 0 ? setLeft(waiting) : saving.mutate());
+  useShortcuts([{ keys: ["mod+S"], label: "Save the steps", run: startSaving, inFields: true }]);
   return (
     <>
       <ActionIcon
@@ -105,12 +106,7 @@ function DraftActions({ steps }: { steps: StepDraft }) {
       <Button size="xs" variant="default" disabled={!isDirty} onClick={discard}>
         Discard
       </Button>
-      <Button
-        size="xs"
-        disabled={!isDirty}
-        loading={saving.isPending}
-        onClick={() => (waiting > 0 ? setLeft(waiting) : saving.mutate())}
-      >
+      <Button size="xs" disabled={!isDirty} loading={saving.isPending} onClick={startSaving}>
         Save steps
       </Button>
       <ConfirmDialog

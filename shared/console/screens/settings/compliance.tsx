@@ -10,6 +10,7 @@ import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 
 /** What the law wants in marketing email, and the footer of the service. */
 export function ComplianceSettings() {
@@ -38,6 +39,7 @@ function ComplianceForm({ compliance }: { compliance: Compliance }) {
       }),
     refreshes: ["compliance", "organization"],
   });
+  useUnsavedDraft([address.value, unsubscribeUrl.value, enabled], saving);
   return (
     <FormCard
       title="Marketing email"

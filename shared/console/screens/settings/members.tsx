@@ -13,6 +13,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
 
 type RoleName = CreateInvitationRequest["role"];
 
@@ -173,6 +174,7 @@ function InviteForm({ roles }: { roles: Role[] }) {
     refreshes,
     onDone: () => email.set(""),
   });
+  useUnsavedChanges(email.value !== "");
   return (
     <FormCard title="Invite somebody" action="Send invitation" submission={invite}>
       <TextInput className="narrow" label="Email" type="email" required {...email.input} />

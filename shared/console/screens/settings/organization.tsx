@@ -5,6 +5,7 @@ import { api } from "../../data/client.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { FormCard } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 
 const timezones = Intl.supportedValuesOf("timeZone");
 
@@ -25,6 +26,7 @@ export function OrganizationSettings() {
       }),
     refreshes: ["account"],
   });
+  useUnsavedDraft([name.value, timezone, idleMinutes], saving);
   return (
     <FormCard
       title="Organization"

@@ -21,6 +21,7 @@ import {
 } from "../../parts/sender-fields.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
 
 const refreshes = ["sendingConfigs", "organization"];
 
@@ -57,6 +58,8 @@ function NewSenderForm({ onDone }: { onDone(): void }) {
     refreshes,
     onDone,
   });
+  const { fromEmail, credentials } = sender;
+  useUnsavedChanges(fromEmail.value !== "" || Object.keys(credentials.filled()).length > 0);
   return (
     <FormCard title="New sender" action="Add sender" submission={adding}>
       <div className="stack narrow">

@@ -21,6 +21,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 
 const refreshes = ["sso"];
 
@@ -65,6 +66,8 @@ function ProviderForm({ sso: { settings, redirectUri } }: { sso: Sso }) {
       }),
     refreshes,
   });
+  const texts = [issuer.value, clientId.value, clientSecret.value];
+  useUnsavedDraft([texts, domains, defaultRole, enforced], saving);
   return (
     <FormCard
       title="Identity provider"

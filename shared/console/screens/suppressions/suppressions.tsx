@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Suppression } from "pennymail";
@@ -16,6 +15,7 @@ import { FilterSelect, SearchBox } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { RowMenu } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { AddSuppression } from "./add-suppression.tsx";
 import { AddressAnswer } from "./address-answer.tsx";
 import { ImportSuppressions } from "./import-suppressions.tsx";
@@ -41,7 +41,8 @@ export function Suppressions() {
     refreshes,
     onDone: () => setRemoved(undefined),
   });
-  useHotkeys([["c", () => mayWrite && setDialog("add")]]);
+  const add = () => mayWrite && setDialog("add");
+  useShortcuts([{ keys: ["c"], label: "Add an address", run: add }]);
   return (
     <div className="page list-page column-page">
       <PageHead title="Suppressions" note="Addresses that get no email, in all sites">

@@ -1,8 +1,8 @@
 import { Button, Menu, Select, Skeleton, TextInput } from "@mantine/core";
-import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useBlocker, useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import type { Contact, Template } from "pennymail";
 import { type FormEvent, lazy, Suspense, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
@@ -13,7 +13,9 @@ import type { CodeEditorHandle } from "../../editors/code-editor.tsx";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Tabs } from "../../parts/tabs.tsx";
+import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
 import { type Draft, draftOf, insertOptions, isSame } from "./draft.ts";
 import { TemplateChecks } from "./template-checks.tsx";
 import { TemplateMenu } from "./template-menu.tsx";
@@ -46,11 +48,8 @@ function Editor({ template }: { template: Template }) {
   const save = () => {
     if (mayWrite && isChanged && !saving.isPending) saving.mutate();
   };
-  useHotkeys([["mod+S", save]], [], true);
-  useBlocker({
-    enableBeforeUnload: isChanged,
-    shouldBlockFn: () => isChanged && !confirm("Your changes are not saved. Leave without them?"),
-  });
+  useShortcuts([{ keys: ["mod+S"], label: "Save the template", run: save, inFields: true }]);
+  useUnsavedChanges(isChanged);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save();

@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
@@ -14,6 +13,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { SearchBox } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Folders } from "./folders.tsx";
 
 /** The start of a template: it reads on a phone and in the dark, and greets by name. */
@@ -65,7 +65,7 @@ export function Templates() {
     onDone: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
   });
   const create = () => site && mayWrite && creating.mutate(site.id);
-  useHotkeys([["c", create]]);
+  useShortcuts([{ keys: ["c"], label: "New template", run: create }]);
   const newTemplate = mayWrite && site && (
     <Button leftSection={<IconPlus size={16} />} loading={creating.isPending} onClick={create}>
       New template

@@ -1,0 +1,82 @@
+import { type ComponentType, lazy } from "react";
+import { useRights } from "../../data/session.ts";
+
+export interface Section {
+  label: string;
+  /** The right that its first request needs; undefined if every member may open it. */
+  right?: string;
+  /** Further words that lead to it in the search. */
+  words: string;
+  Screen: ComponentType;
+}
+
+/** Every page of the settings, by the last part of its address. */
+const sections: Record<string, Section> = {
+  members: {
+    label: "Members",
+    words: "invite team users roles",
+    right: "team:read",
+    Screen: lazy(async () => ({ default: (await import("./members.tsx")).Members })),
+  },
+  keys: {
+    label: "API keys",
+    words: "programs token",
+    right: "credentials:read",
+    Screen: lazy(async () => ({ default: (await import("./api-keys.tsx")).ApiKeys })),
+  },
+  senders: {
+    label: "Senders",
+    words: "provider from address sending config webhook",
+    right: "sending:read",
+    Screen: lazy(async () => ({ default: (await import("./senders.tsx")).Senders })),
+  },
+  domains: {
+    label: "Domains",
+    words: "dns spf dkim dmarc",
+    right: "sending:read",
+    Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
+  },
+  sites: {
+    label: "Sites",
+    words: "brands frequency cap",
+    right: "organization:read",
+    Screen: lazy(async () => ({ default: (await import("./sites.tsx")).Sites })),
+  },
+  compliance: {
+    label: "Compliance",
+    words: "postal address footer unsubscribe branding",
+    right: "organization:read",
+    Screen: lazy(async () => ({ default: (await import("./compliance.tsx")).ComplianceSettings })),
+  },
+  organization: {
+    label: "Organization",
+    words: "name time zone sign out",
+    right: "organization:read",
+    Screen: lazy(async () => ({
+      default: (await import("./organization.tsx")).OrganizationSettings,
+    })),
+  },
+  billing: {
+    label: "Billing",
+    words: "plan credits invoice payment usage",
+    right: "payment:read",
+    Screen: lazy(async () => ({ default: (await import("./billing.tsx")).Billing })),
+  },
+  "single-sign-on": {
+    label: "Single sign-on",
+    words: "sso login identity provider",
+    right: "login:read",
+    Screen: lazy(async () => ({ default: (await import("./single-sign-on.tsx")).SingleSignOn })),
+  },
+  security: {
+    label: "Your security",
+    words: "password two-step second factor mfa authenticator recovery codes sessions",
+    Screen: lazy(async () => ({ default: (await import("./security.tsx")).Security })),
+  },
+};
+
+/** The pages that the user may open, with the last part of their address. */
+export function useSections(): [key: string, section: Section][] {
+  const has = useRights();
+  return Object.entries(sections).filter(([, { right }]) => !right || has(right));
+}

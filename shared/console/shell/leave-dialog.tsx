@@ -1,0 +1,54 @@
+import { Button, Modal } from "@mantine/core";
+import { useBlocker } from "@tanstack/react-router";
+import { useState } from "react";
+import { forgetAwaitedShortcut } from "../parts/shortcuts.ts";
+import { hasUnsavedChanges, losesChanges } from "../parts/unsaved-changes.ts";
+
+let askFirst: ((leave: () => void) => void) | undefined;
+
+/** Runs `leave` at once, or when the user agrees to lose the changes. */
+export function leaveAfterAsking(leave: () => void): void {
+  if (askFirst && hasUnsavedChanges()) askFirst(leave);
+  else leave();
+}
+
+/** Asks before changes that are not saved are left. */
+export function LeaveDialog() {
+  const [leave, setLeave] = useState<() => void>();
+  askFirst = (next) => setLeave(() => next);
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => losesChanges(current.pathname, next.pathname),
+    enableBeforeUnload: hasUnsavedChanges,
+    withResolver: true,
+  });
+  const stay = () => {
+    forgetAwaitedShortcut();
+    setLeave(undefined);
+    reset?.();
+  };
+  const go = () => {
+    setLeave(undefined);
+    if (leave) leave();
+    else proceed?.();
+  };
+  return (
+    <Modal
+      opened={status === "blocked" || leave !== undefined}
+      onClose={stay}
+      title="Leave without saving?"
+      lockScroll={false}
+    >
+      <div className="stack">
+        <p>This page has changes that are not saved. They are lost when you leave.</p>
+        <div className="buttons">
+          <Button variant="default" onClick={stay} data-autofocus>
+            Stay
+          </Button>
+          <Button color="red" onClick={go}>
+            Leave and lose the changes
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

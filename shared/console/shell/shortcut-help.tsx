@@ -1,0 +1,46 @@
+import { Modal } from "@mantine/core";
+import { useState } from "react";
+import { listShortcuts, nameKeys, type Shortcut } from "../parts/shortcuts.ts";
+
+/** The shortcuts of the screen that is shown, and those of all screens. */
+export function ShortcutHelp({ onClose }: { onClose(): void }) {
+  const [groups] = useState(() => [
+    { title: "On this screen", shortcuts: listShortcuts("screen") },
+    { title: "Everywhere", shortcuts: listShortcuts("everywhere") },
+  ]);
+  return (
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" lockScroll={false} size="lg">
+      <div className="shortcut-groups">
+        {groups.map(({ title, shortcuts }) => (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            {shortcuts.length === 0 && <p className="quiet">This screen has none of its own.</p>}
+            <dl>
+              {shortcuts.map((shortcut) => (
+                <Row key={shortcut.keys.join()} {...shortcut} />
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
+  );
+}
+
+function Row({ keys, label }: Shortcut) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        {keys.map((alternative, i) => (
+          <span key={alternative}>
+            {i > 0 && " or "}
+            {alternative.split(" ").map((key) => (
+              <kbd key={key}>{nameKeys(key)}</kbd>
+            ))}
+          </span>
+        ))}
+      </dd>
+    </div>
+  );
+}

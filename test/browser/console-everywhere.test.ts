@@ -1,0 +1,147 @@
+// What works on every screen of the console: search, shortcuts, and drafts that are not lost.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { expectStatus } from "../support/api-client.ts";
+import { launchBrowser } from "../support/browser-pages.ts";
+import { accountWithContacts, openSignedIn } from "../support/console-pages.ts";
+
+const exact = { exact: true } as const;
+
+describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const search = async (page: Page, text: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Screen, setting, name or email address" }).fill(text);
+  };
+
+  it("the search leads to screens, settings, records and contacts, and starts acts", async () => {
+    const { email, call, siteId } = await accountWithContacts(3);
+    const campaign = { siteId, name: "Autumn sale" };
+    expectStatus(201, await call("POST", "/campaigns", campaign));
+    const { page, problems } = await openSignedIn(browser, { email, path: "/log" });
+    await page.getByRole("heading", { name: "Log" }).waitFor();
+    await search(page, "recovery codes");
+    await page.getByRole("option", { name: "Your security" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Two-step sign-in" }).waitFor();
+    await search(page, "autumn");
+    await page.getByRole("option", { name: "Autumn sale" }).click();
+    await page.getByRole("heading", { name: "Autumn sale" }).waitFor();
+    await search(page, "person2@shop.example");
+    await page.getByRole("option", { name: "person2@shop.example", exact: true }).click();
+    await page.getByRole("heading", { name: "Person2" }).waitFor();
+    await search(page, "new campaign");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New campaign" }).getByLabel("Name").fill("Winter");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Winter" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("further letters of a search read the names of records no second time", async () => {
+    const { email, call, siteId } = await accountWithContacts(1);
+    expectStatus(201, await call("POST", "/lists", { siteId, name: "Customers" }));
+    const { page } = await openSignedIn(browser, { email, path: "/log" });
+    await page.getByRole("heading", { name: "Log" }).waitFor();
+    const calls: string[] = [];
+    page.on("request", (request) => {
+      const [, path] = /\/api\/v1(\/[\w-]+)/.exec(request.url()) ?? [];
+      if (path) calls.push(path);
+    });
+    await search(page, "cust");
+    await page.getByRole("option", { name: "Customers" }).waitFor();
+    await page.keyboard.type("ome");
+    await page.getByText("1 result", exact).waitFor();
+    expect(calls.filter((path) => path === "/lists")).toHaveLength(1);
+    expect(calls.filter((path) => path !== "/contacts").length).toBeLessThan(8);
+    await page.context().close();
+  });
+
+  it("the help lists the shortcuts of the screen, and g with a letter goes to another", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    await page.getByText("1 contact").waitFor();
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    const own = help.getByRole("region", { name: "On this screen" });
+    await own.getByText("Add a contact").waitFor();
+    await own.getByText("Next row").waitFor();
+    await help.getByText("Go to Campaigns").waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("q");
+    await page.getByRole("heading", { name: "Sequences" }).waitFor();
+    await page.keyboard.press("?");
+    await own.getByText("New sequence").waitFor();
+    expect(await own.getByText("Add a contact").count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("changes that are not saved are left only after a question, saved ones at once", async () => {
+    const { email, call, siteId } = await accountWithContacts(1);
+    const rules = {
+      match: "all",
+      conditions: [{ field: "firstName", operator: "equals", value: "Ada" }],
+    };
+    const segment = await call<{ id: number }>("POST", "/segments", { siteId, name: "Ada", rules });
+    const { id: segmentId } = expectStatus(201, segment).body.data;
+    const form = await call<{ id: number }>("POST", "/forms", { siteId, name: "Sign up" });
+    const { id: formId } = expectStatus(201, form).body.data;
+    const screens = [
+      { path: `/segments/${segmentId}`, action: "Save segment" },
+      { path: `/forms/${formId}`, action: "Save form" },
+      { path: "/settings/organization", action: "Save organization" },
+    ];
+    const { page, problems } = await openSignedIn(browser, { email, path: "" });
+    const leave = () => page.getByRole("link", { name: "Suppressions" }).first().click();
+    const left = () => page.getByRole("heading", { name: "Suppressions" }).waitFor();
+    const question = page.getByRole("dialog", { name: "Leave without saving?" });
+    for (const { path, action } of screens) {
+      await page.goto(`${inject("baseUrl")}/app${path}`);
+      await page.getByRole("textbox", { name: "Name", exact: true }).fill("Another name");
+      await leave();
+      await question.getByRole("button", { name: "Stay" }).click();
+      await question.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: action }).click();
+      await page.getByText("Saved").waitFor();
+      await leave();
+      await left();
+      await page.goBack();
+      await page.getByRole("textbox", { name: "Name", exact: true }).fill("A third name");
+      await leave();
+      await question.getByRole("button", { name: "Leave and lose the changes" }).click();
+      await left();
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("the browser asks before a page with an unsaved draft is closed", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page } = await openSignedIn(browser, { email, path: "/settings/organization" });
+    const name = page.getByRole("textbox", { name: "Name", exact: true });
+    const before = await name.inputValue();
+    await name.fill("Another name");
+    const questions: string[] = [];
+    page.on("dialog", async (dialog) => {
+      questions.push(dialog.type());
+      await dialog.accept();
+    });
+    await page.reload();
+    await name.waitFor();
+    expect(questions).toEqual(["beforeunload"]);
+    expect(await name.inputValue()).toBe(before);
+    await page.reload();
+    await name.waitFor();
+    expect(questions).toHaveLength(1);
+    await page.context().close();
+  });
+});
