@@ -2,7 +2,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
-import { launchBrowser } from "../support/browser-pages.ts";
+import {
+  axePageOptions,
+  findAccessibilityIssues,
+  launchBrowser,
+  screenVariants,
+} from "../support/browser-pages.ts";
 import { accountWithContacts, openSignedIn } from "../support/console-pages.ts";
 
 const exact = { exact: true } as const;
@@ -121,6 +126,23 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
       await left();
     }
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(screenVariants)("the search and the help are accessible: %s, %s", async (...variant) => {
+    const [, colorScheme, size] = variant;
+    const { email } = await accountWithContacts(1);
+    const options = { ...axePageOptions, ...size, colorScheme };
+    const { page } = await openSignedIn(browser, { email, path: "/log", ...options });
+    await page.getByRole("heading", { name: "Log" }).waitFor();
+    await search(page, "person0");
+    await page.getByRole("option", { name: "person0@shop.example" }).waitFor();
+    expect(await findAccessibilityIssues(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("?");
+    await page.getByText("Go to Campaigns").waitFor();
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     await page.context().close();
   });
 

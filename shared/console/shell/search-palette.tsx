@@ -1,7 +1,7 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
 
 /** Goes to a screen, a setting or a record, or starts an act. Mounted while it is open. */
@@ -60,8 +60,7 @@ export function SearchPalette({ onClose }: { onClose(): void }) {
       />
       <div role="listbox" id={listId} aria-label="Results" className="palette-results">
         {[...Map.groupBy(entries, ({ group }) => group)].map(([group, ofGroup]) => (
-          // biome-ignore lint/a11y/useSemanticElements: a listbox has groups of options.
-          <div key={group} role="group" aria-label={group}>
+          <Fragment key={group}>
             <p className="group-name" aria-hidden>
               {group}
             </p>
@@ -77,7 +76,7 @@ export function SearchPalette({ onClose }: { onClose(): void }) {
                 />
               );
             })}
-          </div>
+          </Fragment>
         ))}
       </div>
       <p className="quiet palette-state" role="status">
@@ -102,13 +101,13 @@ interface OptionProps {
 
 function Option({ id, entry, isActive, onChoose }: OptionProps) {
   const { label, icon: Icon } = entry;
-  const element = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isActive) element.current?.scrollIntoView({ block: "nearest" });
   }, [isActive]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the focus and the keys.
-    <div
+    <button
+      type="button"
       ref={element}
       id={id}
       role="option"
@@ -119,6 +118,6 @@ function Option({ id, entry, isActive, onChoose }: OptionProps) {
     >
       <Icon size={16} stroke={1.6} aria-hidden />
       <span>{label}</span>
-    </div>
+    </button>
   );
 }
