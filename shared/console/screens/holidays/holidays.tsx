@@ -12,9 +12,9 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
 import { menuColumn, type RowAction } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { HolidayDialog } from "./holiday-dialog.tsx";
 
