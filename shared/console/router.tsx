@@ -182,6 +182,28 @@ const log = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/log/log.tsx"), "Log"),
 });
+interface EventsSearch {
+  email?: string | undefined;
+  type?: string | undefined;
+}
+
+const events = createRoute({
+  getParentRoute: () => shell,
+  path: "/log/events",
+  validateSearch: (search: Search): EventsSearch => ({
+    ...text(search, "email"),
+    ...text(search, "type"),
+  }),
+  component: lazyRouteComponent(() => import("./screens/log/events.tsx"), "Events"),
+});
+const unmatchedEvents = createRoute({
+  getParentRoute: () => shell,
+  path: "/log/unmatched",
+  component: lazyRouteComponent(
+    () => import("./screens/log/unmatched-events.tsx"),
+    "UnmatchedEvents",
+  ),
+});
 const scoring = createRoute({
   getParentRoute: () => shell,
   path: "/scoring",
@@ -345,6 +367,8 @@ export const router = createRouter({
       scoring,
       holidays,
       log,
+      events,
+      unmatchedEvents,
       reports,
       webhooks,
       auditLog,

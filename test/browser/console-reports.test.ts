@@ -147,6 +147,12 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
           ready: (page) => page.getByText("boss@shop.example").waitFor(),
         },
         { path: "/scoring", ready: (page) => page.getByText("Prices").waitFor() },
+        { path: "/log", ready: (page) => page.getByText("person1@shop.example").waitFor() },
+        { path: "/log/events", ready: (page) => page.getByText("No event yet").waitFor() },
+        {
+          path: "/log/unmatched",
+          ready: (page) => page.getByText("All events are matched").waitFor(),
+        },
         { path: "/holidays", ready: (page) => page.getByText("No holiday email yet").waitFor() },
       ],
     });

@@ -137,6 +137,10 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByText(`${bounced} is on the suppression list`).waitFor();
     await page.locator("tr[data-index='0']").click();
     await page.getByRole("complementary", { name: "Email" }).getByText("Bounced", exact).waitFor();
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.getByRole("cell", { name: "Bounce", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Not matched" }).click();
+    await page.getByText("All events are matched").waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -5,6 +5,7 @@ import type {
   ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
+  ListEventsQuery,
   ListFormsQuery,
   ListListsQuery,
   ListRequestsQuery,
@@ -182,6 +183,10 @@ export const queries = {
     }),
   sends: (filter: FilterOf<ListSendsQuery>) =>
     pagesOf(["sends", "list", filter], (page) => api.sends.list({ ...filter, ...page })),
+  events: (filter: FilterOf<ListEventsQuery>) =>
+    pagesOf(["events", "list", filter], (page) => api.events.list({ ...filter, ...page })),
+  unmatchedEvents: () =>
+    pagesOf(["events", "unmatched"], (page) => api.events.listUnmatchedEvents(page)),
   send: (id: number) =>
     queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
   sentContent: (id: number) =>

@@ -12,6 +12,8 @@ import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx"
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { looksComplete } from "./address.ts";
+import { LogTabs } from "./log-tabs.tsx";
 import { SendPanel } from "./send-panel.tsx";
 
 const statuses = [
@@ -24,7 +26,6 @@ const statuses = [
   "uncertain",
   "cancelled",
 ] as const satisfies ListSendsQuery["status"][];
-const looksComplete = (address: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(address);
 
 /** Every email, with what happened to it. */
 export function Log() {
@@ -47,6 +48,7 @@ export function Log() {
     <div className={search.send ? "split with-drawer" : "split"}>
       <div className="page list-page">
         <PageHead title="Log" note={count ?? "Emails and what happened to them"} />
+        <LogTabs />
         <Filters />
         {search.email && site && <WhyAnswer siteId={site.id} email={search.email} />}
         <RowTable
@@ -110,7 +112,6 @@ function Filters() {
         placeholder="Why did bob@example.com not get it?"
         value={search.email}
         onSearch={(email) => change({ email })}
-        // The index finds whole addresses only.
         isSearchable={looksComplete}
       />
       <FilterSelect
