@@ -2,6 +2,7 @@
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
@@ -122,6 +123,10 @@ describe("a crash during the acceptance", () => {
   );
 });
 
+/** Hands sends over as one batch of queue messages. */
+const handOverAtOnce = ({ caller: { orgId } }: mailTest.TestSender, ids: number[]) =>
+  measureUnits(() => Promise.allSettled(ids.map((id) => singles.handOverSingle(orgId, id))));
+
 describe("a crash during the hand-over", () => {
   test("of a single send at a provider with idempotency keys leads to a retry that sends it", async () => {
     const from = await mailTest.createSender(keyed);
@@ -160,6 +165,44 @@ describe("a crash during the hand-over", () => {
   // recipient of the second call.
   const threeCalls = () =>
     mailTest.uniqueRecipients(6).map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
+
+  test.each([keyed, unkeyed] as const)(
+    "of several queued single sends at %s loses and repeats no mail",
+    async (key) => {
+      const from = await mailTest.createSender(key);
+      const steps = await crashAtSomeSteps(async (crash) => {
+        const ids: number[] = [];
+        for (const recipient of mailTest.uniqueRecipients(4))
+          ids.push((await mailTest.send(from, recipient)).id);
+        await crash(() => handOverAtOnce(from, ids));
+        await mailTest.runWorkers();
+        const { sent, uncertain, ...others } = await mailTest.expectBalanced(from, ids);
+        expect(others).toEqual({});
+        if (key === keyed) expect(uncertain).toBeUndefined();
+      });
+      expect(steps.length).toBeGreaterThan(10);
+      await from.provider.stop();
+    },
+  );
+
+  test.each([keyed, unkeyed] as const)(
+    "of several queued single sends at %s, paused past their leases, repeats no mail",
+    async (key) => {
+      const from = await mailTest.createSender(key);
+      await pausedAtSomeSteps(
+        () => mailTest.runWorkers(),
+        async (pause) => {
+          const ids: number[] = [];
+          for (const recipient of mailTest.uniqueRecipients(4))
+            ids.push((await mailTest.send(from, recipient)).id);
+          await pause(() => handOverAtOnce(from, ids));
+          await mailTest.runWorkers();
+          await mailTest.expectBalanced(from, ids);
+        },
+      );
+      await from.provider.stop();
+    },
+  );
 
   test("of a lane at a provider with idempotency keys leads to a retry of all but the refused mail", async () => {
     const from = await mailTest.createSender(keyed);

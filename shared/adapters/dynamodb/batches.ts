@@ -13,6 +13,7 @@ import {
   returnCapacity,
 } from "./client.ts";
 import { BatchExecuteStatementCommand, BatchWriteCommand } from "./commands.ts";
+import { joinCalls } from "./joined-calls.ts";
 import type { Write } from "./writes.ts";
 
 /**
@@ -91,8 +92,9 @@ async function executeStatements(
 export interface ConditionalUpdate {
   key: Key;
   set: Item;
-  /** The update requires that this attribute still has this value. */
-  ifEquals: readonly [attribute: string, value: string | number];
+  remove?: string[];
+  /** The update requires that these attributes still have these values. Undefined: absent. */
+  ifEquals: Record<string, string | number | undefined>;
 }
 
 /**
@@ -106,13 +108,28 @@ export async function updateMany(updates: ConditionalUpdate[]): Promise<boolean[
   return outcomes.flat();
 }
 
-function updateStatement({ key, set, ifEquals: [attribute, value] }: ConditionalUpdate) {
+const updateJoined = joinCalls(updateMany);
+
+/**
+ * Updates an existing item, in one call with the others that the request updates together in the
+ * same turn. Returns whether it was updated.
+ */
+export const updateTogether = async (update: ConditionalUpdate): Promise<boolean> =>
+  (await updateJoined([update]))[0]!;
+
+function updateStatement({ key, set, remove = [], ifEquals }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
   const assignments = sets.map(([name]) => `"${name}"=?`).join(config.assignmentSeparator);
-  const condition = `pk=? AND sk=? AND "${attribute}"=?`;
+  const removals = remove.map((name) => ` REMOVE "${name}"`).join("");
+  const conditions = Object.entries(ifEquals).map(([name, value]) =>
+    value === undefined ? ` AND "${name}" IS MISSING` : ` AND "${name}"=?`,
+  );
+  const expected = Object.values(ifEquals).filter((value) => value !== undefined);
   return {
-    Statement: `UPDATE "${config.table}" SET ${assignments} WHERE ${condition}`,
-    Parameters: [...sets.map(([, newValue]) => newValue), key.pk, key.sk, value],
+    Statement:
+      `UPDATE "${config.table}" SET ${assignments}${removals} ` +
+      `WHERE pk=? AND sk=?${conditions.join("")}`,
+    Parameters: [...sets.map(([, value]) => value), key.pk, key.sk, ...expected],
   };
 }
 

@@ -3,7 +3,6 @@
 import { config } from "../../config.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import type { Key, KeyRange } from "../../keys.ts";
-import { usageScope } from "./capacity.ts";
 import {
   backOff,
   documentClient,
@@ -14,6 +13,7 @@ import {
 } from "./client.ts";
 import { BatchGetCommand, GetCommand, QueryCommand } from "./commands.ts";
 import { type Condition, createExpressionBuilder } from "./conditions.ts";
+import { joinCalls } from "./joined-calls.ts";
 
 /** Strongly consistent by default; an eventually consistent read costs half. */
 export async function get<T>(key: Key, { consistent = true } = {}): Promise<T | undefined> {
@@ -209,33 +209,27 @@ function toStartKey(range: KeyRange, after: string): Item {
   return { [`${range.index}pk`]: range.pk, [`${range.index}sk`]: sort, pk, sk };
 }
 
-interface JoinedRead {
-  keys: Key[];
-  items: Promise<(unknown | undefined)[]>;
+interface ReadOptions {
+  consistent?: boolean;
 }
 
-/** By request or message, so that each pays for its own reads. */
-const open = new WeakMap<object, JoinedRead>();
+const readEventually = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
+const readConsistently = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: true }));
+
+const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[]> =>
+  keys.length === 1 ? [await get(keys[0]!, options)] : getMany(keys, options);
 
 /**
- * An eventually consistent read, made in one BatchGetItem with the others that the request starts
- * in the same turn. The units are those of single reads, but one call takes less time and CPU.
+ * Reads in one BatchGetItem with the other keys that the request reads together in the same turn,
+ * eventually consistent by default. The units are those of single reads, but one call takes less
+ * time and CPU.
  */
-export async function getTogether<T>(key: Key): Promise<T | undefined> {
-  const scope = usageScope();
-  if (!scope) return get(key, { consistent: false });
-  let read = open.get(scope);
-  if (!read) {
-    const keys: Key[] = [];
-    read = { keys, items: readAfterThisTurn(scope, keys) };
-    open.set(scope, read);
-  }
-  const position = read.keys.push(key) - 1;
-  return (await read.items)[position] as T | undefined;
-}
+export const getManyTogether = <T>(
+  keys: Key[],
+  { consistent = false }: ReadOptions = {},
+): Promise<(T | undefined)[]> =>
+  (consistent ? readConsistently : readEventually)(keys) as Promise<(T | undefined)[]>;
 
-async function readAfterThisTurn(scope: object, keys: Key[]) {
-  await new Promise<void>((resolve) => process.nextTick(resolve));
-  open.delete(scope);
-  return keys.length === 1 ? [await get(keys[0]!, { consistent: false })] : getMany(keys);
-}
+/** Like `getManyTogether`, for one item. */
+export const getTogether = async <T>(key: Key, options?: ReadOptions): Promise<T | undefined> =>
+  (await getManyTogether<T>([key], options))[0];

@@ -1,9 +1,10 @@
 // The DynamoDB adapter. Other files import only this module and conditions.ts.
-export { insertMany, updateMany, writeMany } from "./batches.ts";
+export { insertMany, updateMany, updateTogether, writeMany } from "./batches.ts";
 export {
   count,
   get,
   getMany,
+  getManyTogether,
   getTogether,
   type QueryPage,
   query,

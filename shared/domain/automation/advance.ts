@@ -120,7 +120,7 @@ async function releaseEnrollments(items: EnrollmentItem[]): Promise<void> {
     items.map((item) => ({
       key: item,
       set: { at, held: false, v: item.v + 2, ...dueIndexAttributes(item, at) },
-      ifEquals: ["v", item.v + 1],
+      ifEquals: { v: item.v + 1 },
     })),
   );
 }

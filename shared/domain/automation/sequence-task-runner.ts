@@ -130,7 +130,7 @@ async function releaseEnrollments(
     released.map(({ item, at }) => ({
       key: item,
       set: { at, held: false, v: item.v + 1, ...dueIndexAttributes(item, at) },
-      ifEquals: ["v", item.v],
+      ifEquals: { v: item.v },
     })),
   );
 }

@@ -259,7 +259,7 @@ async function tryWriteSends(orgId: number, updates: SendUpdate[]): Promise<Set<
       changed.map(({ send, changes }) => ({
         key: keys.send(orgId, send.id),
         set: changes!,
-        ifEquals: ["v", send.v] as const,
+        ifEquals: { v: send.v },
       })),
     ),
   ]);
@@ -287,7 +287,7 @@ async function writeOverflow(orgId: number, updates: SendUpdate[]): Promise<Set<
       takenOver.map(({ key, event: { run }, takenFrom }) => ({
         key,
         set: { run },
-        ifEquals: ["run", takenFrom!] as const,
+        ifEquals: { run: takenFrom! },
       })),
     ),
   ]);

@@ -101,7 +101,7 @@ async function anonymize(orgId: number, sendIds: number[]): Promise<void> {
       sends.map((send) => ({
         key: keys.send(orgId, send.id),
         set: erasedFields(send),
-        ifEquals: ["v", send.v] as const,
+        ifEquals: { v: send.v },
       })),
     );
     return [

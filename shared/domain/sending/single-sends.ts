@@ -2,7 +2,14 @@
 
 import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
 import { absent, all, equals, present } from "../../adapters/dynamodb/conditions.ts";
-import { claimAtOnce, get, transact, update } from "../../adapters/dynamodb/table.ts";
+import {
+  claimAtOnce,
+  get,
+  getTogether,
+  transact,
+  update,
+  updateTogether,
+} from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { invalid, missing } from "../../errors.ts";
@@ -79,7 +86,7 @@ export async function handOverSingle(orgId: number, sendId: number): Promise<voi
 let queuedHandOvers = 0;
 
 async function handOverQueued(orgId: number, sendId: number): Promise<void> {
-  const send = await get<SingleSendItem>(keys.send(orgId, sendId));
+  const send = await getTogether<SingleSendItem>(keys.send(orgId, sendId), { consistent: true });
   if (!send) return;
   const entry = await inFlight.enter(orgId, send.sendingConfigId);
   if (!entry)
@@ -396,13 +403,13 @@ async function claimSend(
     ...createClaim(send, provider),
     ...(send.doubt ? { doubt: true } : { key: await openIdempotencyWindow(provider, config) }),
   };
-  const isClaimed = await transact(
-    update(
-      keys.send(orgId, send.id),
-      { set, remove: ["turnAt"] },
-      { if: unchangedCondition(send) },
-    ),
-  );
+  const { status, attempt, turnAt } = send;
+  const isClaimed = await updateTogether({
+    key: keys.send(orgId, send.id),
+    set,
+    remove: ["turnAt"],
+    ifEquals: { status, attempt, turnAt },
+  });
   // The SDK repeats a write whose response was lost, and the repeat then fails because of its own
   // first try.
   if (!isClaimed && (await get<SingleSendItem>(keys.send(orgId, send.id)))?.by !== set.by)

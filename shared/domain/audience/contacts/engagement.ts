@@ -1,6 +1,12 @@
 // Counts sends, opens and clicks on the contact, with the time of the latest. A contact stores the
 // ids that were counted last, so a run that is repeated after a crash counts nothing twice.
-import { getMany, put, updateMany, writeMany } from "../../../adapters/dynamodb/table.ts";
+import {
+  getMany,
+  getManyTogether,
+  put,
+  updateMany,
+  writeMany,
+} from "../../../adapters/dynamodb/table.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { retryLosers } from "../../../kernel/retry-on-conflict.ts";
 import { keys, zeroPad } from "../../../keys.ts";
@@ -58,7 +64,7 @@ async function getByEmail(
   for (const [i, one] of known.entries())
     if (perhapsStale[i]?.id === one.contactId) found.set(one, perhapsStale[i]);
   const others = addressees.filter((one) => !found.has(one));
-  const current = await getMany<ContactItem>(others.map(keyOf), { consistent: true });
+  const current = await getManyTogether<ContactItem>(others.map(keyOf), { consistent: true });
   for (const [i, one] of others.entries()) found.set(one, current[i]);
   return addressees.map((one) => found.get(one));
 }
@@ -232,7 +238,7 @@ async function updateOnce<T extends MailedContactRef>(
     changed.map(({ contact: { pk, sk, v = 0 }, set }) => ({
       key: { pk, sk },
       set: { ...set },
-      ifEquals: ["v", v] as const,
+      ifEquals: { v },
     })),
   );
   return changed.flatMap(({ ones }, i) => (made[i] ? [] : ones));

@@ -174,7 +174,7 @@ async function addOnce(
       existing.map(({ key, fromFold, item }) => ({
         key,
         set: item,
-        ifEquals: ["fold", fromFold] as const,
+        ifEquals: { fold: fromFold },
       })),
     ),
   ]);

@@ -526,6 +526,6 @@ const addProviderFields = (orgId: number, sends: SendItem[]) =>
     sends.map(({ id, contactId, provider, providerMessageId, sentAt }) => ({
       key: keys.send(orgId, id),
       set: { contactId, provider, providerMessageId, sentAt },
-      ifEquals: ["id", id],
+      ifEquals: { id },
     })),
   );

@@ -31,6 +31,7 @@ import { noticeVariables } from "../secure-messages/secure-message-item.ts";
 import * as feed from "../send-feed.ts";
 import type { SendItem } from "../sends.ts";
 import { dueAttributes } from "../single-send-item.ts";
+import type { DirectHandOver } from "./direct-hand-over.ts";
 import * as directHandOver from "./direct-hand-over.ts";
 import {
   buildContent,
@@ -201,25 +202,19 @@ async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promis
 async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
   const { orgId, send } = mail;
   const claiming = claimForThisProcess(mail);
-  const [{ content, body }] = await Promise.all([prepareContent(mail), claiming]).catch(
-    async (error: unknown) => {
-      (await claiming)?.cancel();
-      throw error;
-    },
-  );
-  const direct = await claiming;
-  if (!direct) return insertAndCharge(mail, body, extraWrites);
-  const { claim } = direct;
-  const claimed = { ...mail, send: { ...send, ...claim }, due: new Date(claim.lease) };
-  try {
-    const stored = await insertAndCharge(claimed, body, extraWrites).catch(
+  const storing = prepareContent(mail).then(async ({ content, body }) => {
+    const stored = await insertAndCharge(mail, { body, claiming, extraWrites }).catch(
       // The response may be lost although the send was stored.
       (error: unknown) => findSend(orgId, send.id, error),
     );
-    if ((stored as { by?: string }).by === claim.by) direct.start(content, stored);
+    return { content, stored };
+  });
+  try {
+    const [{ content, stored }, direct] = await Promise.all([storing, claiming]);
+    if (direct && (stored as { by?: string }).by === direct.claim.by) direct.start(content, stored);
     return stored;
   } finally {
-    direct.cancel();
+    (await claiming.catch(() => undefined))?.cancel();
   }
 }
 
@@ -242,10 +237,15 @@ async function findSend(orgId: number, id: number, error: unknown): Promise<Send
   return existing;
 }
 
+interface ChargedMail {
+  body: CompressedValue;
+  claiming: Promise<DirectHandOver | undefined>;
+  extraWrites: Write[];
+}
+
 async function insertAndCharge(
   { orgId, send, copies, context, due }: AcceptedMail,
-  body: CompressedValue,
-  extraWrites: Write[],
+  { body, claiming, extraWrites }: ChargedMail,
 ): Promise<SendItem> {
   const { item, contentItem } = toStoredItems(orgId, send, body);
   const n = countMails({ copies });
@@ -254,10 +254,12 @@ async function insertAndCharge(
     contentItem && insertContent(orgId, send.id, contentItem),
   ]);
   const insertWithPayment = async ({ writes, cost, isWatched, open }: quota.MailCharge) => {
-    await listing;
+    const [direct] = await Promise.all([claiming, listing]);
+    const foundAt = direct ? new Date(direct.claim.lease) : due;
     const charged = {
       ...item,
-      ...(!isWatched && dueAttributes(orgId, send.id, due)),
+      ...direct?.claim,
+      ...(!isWatched && dueAttributes(orgId, send.id, foundAt)),
       charged: cost && priceOf(cost, n),
     };
     return insertSend(orgId, charged, { writes: [...writes, ...extraWrites], open });
@@ -302,7 +304,12 @@ async function insertContent(
 }
 
 /** Claims a mail that is due now, if this process hands mail over itself. */
-async function claimForThisProcess({ orgId, send, message, context }: AcceptedMail) {
+async function claimForThisProcess({
+  orgId,
+  send,
+  message,
+  context,
+}: AcceptedMail): Promise<DirectHandOver | undefined> {
   const { config, files, timezone } = context;
   if (timezone === undefined || send.status !== "queued") return undefined;
   if (send.system || message.secure || files.length) return undefined;
