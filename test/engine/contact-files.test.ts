@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as fields from "../../shared/domain/audience/contacts/contact-fields.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { type Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
 import * as imports from "../../shared/domain/audience/imports/imports.ts";
@@ -390,5 +391,18 @@ describe("an import reports what it cannot store:", () => {
       code: "x",
       price: "1.50",
     });
+  });
+
+  test("a field that is declared as text keeps its values as text, and another may have numbers", async () => {
+    const shop = await createTestSite();
+    await createContact(shop, "old@x.com", { customFields: { seats: "many" } });
+    for (const [name, type] of [
+      ["plan", "text"],
+      ["seats", "number"],
+    ] as const)
+      await fields.declare(shop.caller, name, { siteId: shop.siteId, label: name, type });
+    await imported(shop, "email,plan,seats\na@x.com,5,7\n");
+    const { customFields } = (await contactsOf(shop)).get("a@x.com")!;
+    expect(customFields).toEqual({ plan: "5", seats: 7 });
   });
 });

@@ -35,6 +35,10 @@ export const ContactField = z
     custom: z.boolean().describe("Whether it is a custom field."),
     declared: z.boolean().describe("Whether the label and the type of a custom field are stored."),
     uses: Count.describe("Number of sampled contacts that have a value."),
+    example: z
+      .string()
+      .nullable()
+      .describe("A value of a sampled contact as text, at most 100 characters. `null`: none."),
   })
   .meta({ id: "ContactField" });
 export type ContactField = z.output<typeof ContactField>;
@@ -48,7 +52,10 @@ export const FieldDeclaration = z
   .object({
     siteId: NewSiteId,
     label: singleLineText(100).trim().min(1).describe("Label for people."),
-    type: z.enum(types).default("text").describe("Type of the values. It is not enforced."),
+    type: z
+      .enum(types)
+      .default("text")
+      .describe("Type of the values. Imports read the values of a `text` field as text."),
   })
   .meta({ examples: [{ label: "Subscription plan", type: "text" }] });
 type FieldDeclaration = z.output<typeof FieldDeclaration>;
@@ -98,20 +105,29 @@ export async function list(
         type: "text" as const,
         custom: false,
         declared: false,
-        uses: items.filter((contact) => contact[name as keyof typeof standardLabels]).length,
+        ...describeUse(
+          items.flatMap((contact) => contact[name as keyof typeof standardLabels] || []),
+        ),
       })),
       ...custom.map((field) => ({
         key: `customFields.${field.name}`,
         ...field,
         custom: true,
-        uses: valuesOf(items, field.name).length,
+        ...describeUse(valuesOf(items, field.name)),
       })),
     ],
     sampledContacts: items.length,
   };
 }
 
-const listDeclared = (orgId: number, siteId: number): Promise<DeclaredField[]> =>
+const maxExample = 100;
+
+const describeUse = (values: unknown[]): Pick<ContactField, "uses" | "example"> => ({
+  uses: values.length,
+  example: values.length > 0 ? String(values[0]).slice(0, maxExample) : null,
+});
+
+export const listDeclared = (orgId: number, siteId: number): Promise<DeclaredField[]> =>
   queryAll<DeclaredField>(ranges.contactFields(orgId, siteId), { consistent: true });
 
 function valuesOf(items: ContactItem[], field: string): unknown[] {

@@ -40,7 +40,8 @@ export const NewImport = z.object({
         "with the name of its header, in the letter case that the site's contacts already use. " +
         "In custom fields, plain numbers, true and false are read as such: 42, -1.5, but not " +
         "007. A column stays text if one of its values has a leading zero, a plus sign or 16 " +
-        "digits, or if its field has only text values in the site. customFields reads a JSON " +
+        "digits, if its field is declared as text (PUT /contact-fields/:fieldName), or if the " +
+        "field is not declared and has only text values in the site. customFields reads a JSON " +
         "object. A column of a topic has subscribed or yes for contacts who join it, left or no " +
         "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
         "joins a topic again who left it. A value in unsubscribedAt sets the contact " +
