@@ -91,7 +91,7 @@ const importContacts = createRoute({
   getParentRoute: () => shell,
   path: "/contacts/import",
   validateSearch: (search: Search): { id?: number | undefined } => number(search, "id"),
-  component: lazyRouteComponent(() => import("./screens/contacts/import.tsx"), "ImportContacts"),
+  component: lazyRouteComponent(() => import("./screens/imports/imports.tsx"), "Imports"),
 });
 const groups = createRoute({
   getParentRoute: () => shell,

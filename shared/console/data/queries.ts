@@ -2,11 +2,13 @@
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
+  ImportPage,
   ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
   ListEventsQuery,
   ListFormsQuery,
+  ListImportsQuery,
   ListListsQuery,
   ListRequestsQuery,
   ListSegmentsQuery,
@@ -21,6 +23,7 @@ import type {
   TemplateDraftInput,
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
+import { type ImportFile, isRunning, toForm } from "./imports.ts";
 
 export type Period = "7d" | "30d" | "90d";
 export type ContactReportName = keyof typeof contactReports;
@@ -191,12 +194,35 @@ export const queries = {
     queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
   sentContent: (id: number) =>
     queryOptions({ queryKey: ["sends", "content", id], queryFn: () => api.sends.getContent(id) }),
+  contactFields: (siteId: number) =>
+    queryOptions({
+      queryKey: ["contactFields", "list", siteId],
+      queryFn: async () => (await api.contactFields.get({ siteId })).fields,
+      staleTime: minute,
+    }),
+  imports: (filter: FilterOf<ListImportsQuery>) => ({
+    ...pagesOf(["imports", "list", filter], (page) => api.imports.list({ ...filter, ...page })),
+    // As long as one runs.
+    refetchInterval: ({ state }: { state: { data?: { pages: ImportPage[] } | undefined } }) =>
+      state.data?.pages.some(({ imports }) => imports.some(isRunning)) ? 2_000 : false,
+  }),
+  latestImports: (siteId: number) =>
+    queryOptions({
+      queryKey: ["imports", "latest", siteId],
+      queryFn: async () => (await api.imports.list({ siteId, limit: 20 })).imports,
+    }),
+  importPreview: (siteId: number, file: ImportFile, mapping: Record<string, string>) =>
+    queryOptions({
+      queryKey: ["imports", "preview", siteId, file.id, mapping],
+      queryFn: () => api.imports.preview(toForm(file, { siteId, mapping })),
+      placeholderData: keepPreviousData,
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
   import: (id: number) =>
     queryOptions({
       queryKey: ["imports", "detail", id],
       queryFn: () => api.imports.get(id),
-      refetchInterval: ({ state }) =>
-        state.data && ["queued", "running"].includes(state.data.status) ? 1_000 : false,
+      refetchInterval: ({ state }) => (state.data && isRunning(state.data) ? 1_000 : false),
     }),
   members: () =>
     queryOptions({

@@ -1,0 +1,78 @@
+// What becomes of each column of a file, while it is edited.
+import type { ContactField, ImportPreview } from "pennymail";
+
+type PreviewColumn = ImportPreview["columns"][number];
+export type FieldType = ContactField["type"];
+
+/** In place of a field: the column becomes a field that the site does not have yet. */
+export const newField = "new";
+export const ignored = "ignore";
+
+export interface ColumnDraft {
+  header: string;
+  samples: string[];
+  /** A field of the API, or `newField`. */
+  choice: string;
+  /** Name and type of the new field. */
+  name: string;
+  type: FieldType;
+}
+
+const customPrefix = "customFields.";
+const maxName = 100;
+
+/** Columns as the service suggests them. A custom field that is not known is a new one. */
+export const toDrafts = (columns: PreviewColumn[], known: ContactField[]): ColumnDraft[] =>
+  columns.map(({ header, field, samples }) => ({
+    header,
+    samples,
+    choice: choiceOf(field, known),
+    name: field.startsWith(customPrefix)
+      ? field.slice(customPrefix.length)
+      : header.slice(0, maxName),
+    type: guessType(samples),
+  }));
+
+function choiceOf(field: string, known: ContactField[]): string {
+  if (!field.startsWith(customPrefix)) return field;
+  const same = known.find(({ key }) => key.toLowerCase() === field.toLowerCase());
+  return same?.key ?? newField;
+}
+
+/** Text with a leading zero, such as a postcode, is no number. */
+function guessType(samples: string[]): FieldType {
+  if (samples.length === 0) return "text";
+  if (samples.every((sample) => /^-?(0|[1-9]\d{0,14})(\.\d*[1-9])?$/.test(sample))) return "number";
+  return samples.every((sample) => sample === "true" || sample === "false") ? "boolean" : "text";
+}
+
+export const fieldOf = ({ choice, name }: ColumnDraft): string =>
+  choice === newField ? `${customPrefix}${name.trim()}` : choice;
+
+/** Field by header, as the API takes it. */
+export const toMapping = (columns: ColumnDraft[]): Record<string, string> =>
+  Object.fromEntries(columns.map((column) => [column.header, fieldOf(column)]));
+
+/** What must be changed before the rows can be read, or undefined. */
+export function findFault(columns: ColumnDraft[]): string | undefined {
+  const unnamed = columns.find(({ choice, name }) => choice === newField && !name.trim());
+  if (unnamed) return `Name the new field for the column “${unnamed.header}”.`;
+  const fields = columns.map((column) => fieldOf(column).toLowerCase());
+  const again = columns.find(
+    ({ choice }, i) => choice !== ignored && fields.indexOf(fields[i]!) !== i,
+  );
+  if (again) return `“${again.header}” goes to the same field as another column.`;
+  return fields.includes("email")
+    ? undefined
+    : "Choose which column has the email addresses: set its field to “Email”.";
+}
+
+export interface NewField {
+  name: string;
+  type: FieldType;
+}
+
+export const newFieldsIn = (columns: ColumnDraft[]): NewField[] =>
+  columns.flatMap(({ choice, name, type }) =>
+    choice === newField ? [{ name: name.trim(), type }] : [],
+  );

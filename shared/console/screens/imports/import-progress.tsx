@@ -1,0 +1,165 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Import } from "pennymail";
+import { useEffect } from "react";
+import { isRunning } from "../../data/imports.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { countOf, formatNumber, formatTime } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { CountList, FieldList } from "../../parts/field-list.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { ignored } from "./column-draft.ts";
+import { labelOfField } from "./import-fields.ts";
+import { counts, toneOf } from "./import-status.ts";
+
+/** How far the import is, and its result. The service works on it, so the page can be left. */
+export function ImportProgress({ id }: { id: number }) {
+  const { data, error } = useQuery(queries.import(id));
+  const queryClient = useQueryClient();
+  const isOver = data !== undefined && !isRunning(data);
+  useEffect(() => {
+    if (isOver)
+      for (const group of ["imports", "contacts", "tags", "lists", "contactFields"])
+        void queryClient.invalidateQueries({ queryKey: [group] });
+  }, [isOver, queryClient]);
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={240} />;
+  return (
+    <div className="stack">
+      <Card title={data.filename ?? "Import"}>
+        <div className="stack">
+          <p role="status">
+            <StatusMark status={data.status} tone={toneOf(data)} /> {summaryOf(data)}
+          </p>
+          {!isOver && (
+            <>
+              <progress
+                className="wide-progress"
+                max={100}
+                value={data.progress}
+                aria-label="Imported rows in per cent"
+              />
+              <p className="quiet">You can leave this page: the import goes on.</p>
+            </>
+          )}
+          {data.error && <p className="tone-bad">{data.error}</p>}
+          <CountList counts={counts.map(({ label, of }) => [label, of(data)])} className="narrow" />
+          {isOver && (
+            <div className="buttons">
+              <ShowContacts data={data} />
+              <Button component={Link} to="/contacts/import" variant="default">
+                Import another file
+              </Button>
+            </div>
+          )}
+        </div>
+      </Card>
+      {data.failed > 0 && <RefusedRows data={data} />}
+      <Choices data={data} />
+    </div>
+  );
+}
+
+function summaryOf({ status, processed, total }: Import): string {
+  if (status === "completed") return `${countOf(processed, "row")} read`;
+  if (total === null) return status === "failed" ? "" : "Reading the file";
+  return `${formatNumber(processed)} of ${countOf(total, "row")}`;
+}
+
+/** Leads to the contacts of the import if a tag or a list tells them apart. */
+function ShowContacts({ data: { siteId, tags, lists } }: { data: Import }) {
+  const [tagName] = tags;
+  const known = useQuery({
+    ...queries.names("tags", siteId),
+    enabled: tagName !== undefined,
+  }).data;
+  const tag = known?.find(({ name }) => name.toLowerCase() === tagName?.toLowerCase())?.id;
+  const [list] = lists;
+  const isFiltered = tag !== undefined || list !== undefined;
+  const navigate = useNavigate();
+  return (
+    <Button
+      onClick={() => navigate({ to: "/contacts", search: tag === undefined ? { list } : { tag } })}
+    >
+      {isFiltered ? "Show them" : "Show all contacts"}
+    </Button>
+  );
+}
+
+const shownErrors = 20;
+/** The API returns so many rows at a time. */
+const downloadedErrors = 10_000;
+
+const errorColumns: PlainColumn<Import["errors"][number]>[] = [
+  { label: "Row", render: ({ row }) => row },
+  { label: "Email", breaks: true, render: ({ email }) => email || "–" },
+  { label: "Reason", render: ({ message }) => message },
+];
+
+function RefusedRows({ data: { id, failed, errors } }: { data: Import }) {
+  const isMore = failed > downloadedErrors;
+  return (
+    <Card title="Refused rows" state={formatNumber(failed)}>
+      <div className="stack">
+        <PlainTable
+          label="Refused rows"
+          columns={errorColumns}
+          rows={errors.slice(0, shownErrors)}
+          keyOf={({ row }) => row}
+        />
+        <div className="buttons">
+          <Button
+            component="a"
+            variant="default"
+            href={`/api/v1/imports/${id}/errors`}
+            download={`import-${id}-errors.csv`}
+          >
+            {isMore
+              ? `Download the first ${formatNumber(downloadedErrors)}`
+              : "Download all of them"}
+          </Button>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+const modeWords: Record<Import["mode"], string> = {
+  upsert: "New contacts were added, known ones changed",
+  create: "Only new contacts were added",
+  update: "Only known contacts were changed",
+};
+
+/** What was chosen for the import. */
+function Choices({ data }: { data: Import }) {
+  const { timezone } = useMe().organization;
+  const lists = useQuery({
+    ...queries.names("lists", data.siteId),
+    enabled: data.lists.length > 0,
+  }).data;
+  const listNames = data.lists.map((id) => lists?.find((list) => list.id === id)?.name ?? id);
+  const fields = useQuery(queries.contactFields(data.siteId)).data ?? [];
+  const columns = Object.entries(data.mapping ?? {});
+  const taken = columns.filter(([, field]) => field !== ignored);
+  const leftOut = columns.filter(([, field]) => field === ignored);
+  return (
+    <Card title="What was chosen">
+      <FieldList
+        fields={[
+          ["Started", formatTime(data.createdAt, timezone)],
+          ["Contacts", modeWords[data.mode]],
+          ["Tags", data.tags.join(", ")],
+          ["Lists", listNames.join(", ")],
+          [
+            "Columns",
+            taken.map(([header, field]) => `${header} → ${labelOfField(field, fields)}`).join(", "),
+          ],
+          ["Left out", leftOut.map(([header]) => header).join(", ")],
+        ]}
+      />
+    </Card>
+  );
+}

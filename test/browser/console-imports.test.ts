@@ -1,0 +1,240 @@
+// Imports and the fields of contacts in the console, in a real browser, as people use them.
+import { readFile } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { expectStatus } from "../support/api-client.ts";
+import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
+import { accountWithContacts, judgeScreens, openSignedIn } from "../support/console-pages.ts";
+
+const exact = { exact: true } as const;
+
+type Account = Awaited<ReturnType<typeof accountWithContacts>>;
+
+const declareField = async ({ call }: Account, name: string, label: string, type = "text") =>
+  expectStatus(200, await call("PUT", `/contact-fields/${name}`, { label, type }));
+
+const csvFile = (name: string, lines: string[]) => ({
+  name,
+  mimeType: "text/csv",
+  buffer: Buffer.from(lines.join("\n")),
+});
+
+/** Chooses a file with a button. */
+async function chooseFile(
+  page: Page,
+  press: () => Promise<void>,
+  file: ReturnType<typeof csvFile>,
+): Promise<void> {
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press()]);
+  await chooser.setFiles(file);
+}
+
+/** Chooses what becomes of a column. */
+async function chooseField(page: Page, column: string, field: string): Promise<void> {
+  await page.getByRole("combobox", { name: `Field for ${column}`, exact: true }).click();
+  await page.getByRole("option", { name: field, exact: true }).click();
+}
+
+interface NamedElement {
+  ariaLabel: string | null;
+  textContent: string | null;
+  labels?: { textContent: string | null }[];
+}
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press("Tab");
+    const names = (await page.locator(":focus").evaluateAll((focused) =>
+      focused.flatMap((one) => {
+        const { ariaLabel, textContent, labels } = one as unknown as NamedElement;
+        return [ariaLabel, textContent, labels?.[0]?.textContent];
+      }),
+    )) as (string | null)[];
+    if (names.includes(name)) return;
+  }
+  throw new Error(`Tab does not reach "${name}"`);
+}
+
+const rowHeight = 44;
+
+/** Number of rows of the long table that are in the document. */
+const countDrawnRows = (page: Page) => page.locator("table.rows tr[data-index]").count();
+
+describe.skipIf(!inject("chromium"))("imports in the console", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it("a marketer imports 5,000 contacts, leaves the page, comes back and downloads the errors", async () => {
+    const account = await accountWithContacts(0);
+    await declareField(account, "plan", "Subscription plan");
+    const { page, problems } = await openSignedIn(browser, {
+      email: account.email,
+      path: "/contacts",
+    });
+    await page.getByRole("button", { name: "Import" }).click();
+    const rows = Array.from({ length: 5000 }, (_, i) => `import${i}@shop.example,Gold,${i},n${i}`);
+    const bad = "not an address,Silver,1,";
+    const file = csvFile("people.csv", ["Mail,Tariff,Visits,Notes", bad, ...rows]);
+    const button = page.getByRole("button", { name: "Choose a file" });
+    await chooseFile(page, () => button.click(), file);
+    await page.getByText("people.csv, 5,001 rows").waitFor();
+    await chooseField(page, "Tariff", "Subscription plan");
+    await chooseField(page, "Notes", "Leave out");
+    await page.getByRole("columnheader", { name: "Notes" }).waitFor({ state: "detached" });
+    await page.getByRole("columnheader", { name: "Subscription plan" }).waitFor();
+    await page.getByText("1 row of the first 20 cannot be imported.").waitFor();
+    await page.getByRole("textbox", { name: "Name for Visits" }).fill("Visits so far");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("combobox", { name: "Tags for all of them" }).fill("autumn");
+    await page.keyboard.press("Enter");
+    // The first answer about the import is of its middle, however fast the service is.
+    await page.route(
+      /\/imports\/\d+$/,
+      async (route) => {
+        const response = await route.fetch();
+        const body = (await response.json()) as { data: object };
+        const middle = { status: "running", total: 5001, processed: 2000, progress: 39 };
+        await route.fulfill({ response, json: { ...body, data: { ...body.data, ...middle } } });
+      },
+      { times: 1 },
+    );
+    await page.getByRole("button", { name: "Import 5,001 rows" }).click();
+    await page.getByText("2,000 of 5,001 rows").waitFor();
+    await page.getByRole("progressbar", { name: "Imported rows in per cent" }).waitFor();
+    await page.getByRole("link", { name: "Contacts" }).first().click();
+    await page.getByRole("button", { name: "Import" }).click();
+    await page
+      .getByRole("table", { name: "Imports" })
+      .getByRole("link", { name: "people.csv" })
+      .click();
+    await page.getByText("Completed").waitFor({ timeout: 90_000 });
+    await page.getByText("5,001 rows read").waitFor();
+    await page.getByRole("cell", { name: "not an address" }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download all of them" }).click(),
+    ]);
+    const errors = await readFile(await download.path(), "utf8");
+    expect(errors).toMatch(/^row,email,message\r?\n2,not an address,email: /);
+    await page.getByRole("button", { name: "Show them" }).click();
+    const chosenTag = page.getByRole("combobox", { name: "Tag" });
+    await chosenTag.and(page.locator("[value=autumn]")).waitFor();
+    await page.locator("tr[data-index='0']").click();
+    const panel = page.getByRole("complementary", { name: "Contact" });
+    await panel.getByRole("tab", { name: "Details" }).click();
+    await panel.getByText("Visits so far").waitFor();
+    await panel.getByText("Gold", exact).waitFor();
+    // Of the 5,000 contacts, only those in view are in the document, wherever the reader is.
+    await page.getByRole("link", { name: "Contacts" }).first().click();
+    await chosenTag.and(page.locator("[value='']")).waitFor();
+    await page.getByText("5,000 contacts").waitFor();
+    const table = page.getByRole("table", { name: "Contacts" });
+    expect(await table.getAttribute("aria-rowcount")).toBe("5000");
+    const box = page.locator(".main-table");
+    for (const index of [50, 150, 250]) {
+      // Further rows are read while the reader scrolls.
+      await vi.waitFor(async () => {
+        await box.evaluate((element, top) => element.scrollTo(0, top), index * rowHeight);
+        expect(await page.locator(`tr[data-index='${index}']`).count()).toBe(1);
+      }, 20_000);
+      expect(await countDrawnRows(page)).toBeLessThan(60);
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 150_000);
+
+  it("rows are pasted, mapped and imported by keyboard only", async () => {
+    const { email } = await accountWithContacts(0);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts/import" });
+    await page.getByRole("button", { name: "Choose a file" }).waitFor();
+    await tabTo(page, "Choose a file");
+    const press = () => page.keyboard.press("Enter");
+    await chooseFile(page, press, csvFile("no-address.csv", ["Who,City", "ann,Bonn"]));
+    await page.getByText("Choose which column has the email addresses").waitFor();
+    await tabTo(page, "Choose another file");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Or paste rows");
+    await page.keyboard.insertText("Who\tCity\nann@shop.example\tBonn\nbob@shop.example\tKiel");
+    await tabTo(page, "Use these rows");
+    await page.keyboard.press("Enter");
+    await page.getByText("The first 2 rows can be imported.").waitFor();
+    await tabTo(page, "Field for City");
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.insertText("Company");
+    await page.getByRole("option", { name: "Company", exact: true }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("columnheader", { name: "Company" }).waitFor();
+    await tabTo(page, "Continue");
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: "What to do" }).waitFor();
+    await tabTo(page, "Import 2 rows");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 rows read").waitFor({ timeout: 60_000 });
+    await tabTo(page, "Show all contacts");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 contacts").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a file with the columns of an earlier one is mapped as before", async () => {
+    const { email } = await accountWithContacts(0);
+    const { page } = await openSignedIn(browser, { email, path: "/contacts/import" });
+    const importWith = async (address: string) => {
+      const file = csvFile("monthly.csv", ["Mail,Shop,Town", `${address},North,Bonn`]);
+      const button = page.getByRole("button", { name: "Choose a file" });
+      await chooseFile(page, () => button.click(), file);
+      await page.getByRole("heading", { name: "Preview" }).waitFor();
+    };
+    await importWith("ann@shop.example");
+    await chooseField(page, "Shop", "Company");
+    await page.getByRole("columnheader", { name: "Company" }).waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Import 1 row" }).click();
+    await page.getByText("1 row read").waitFor({ timeout: 60_000 });
+    await page.getByRole("link", { name: "Import another file" }).click();
+    await importWith("bob@shop.example");
+    await page.getByRole("columnheader", { name: "Company" }).waitFor();
+    await page.context().close();
+  });
+
+  it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
+    const account = await accountWithContacts(3);
+    const lines = ["Email,Plan,Visits", "ann@shop.example,Gold,3", "nobody,,"];
+    const raw = lines.join("\n");
+    const headers = { "content-type": "text/csv" };
+    const path = "/imports/upload?filename=people.csv";
+    const started = await account.call<{ id: number }>("POST", path, undefined, { raw, headers });
+    const { id } = expectStatus(202, started).body.data;
+    const toColumns = async (page: Page) => {
+      const button = page.getByRole("button", { name: "Choose a file" });
+      await chooseFile(page, () => button.click(), csvFile("new.csv", lines));
+      await page.getByText("1 row of the first 2 cannot be imported.").waitFor();
+    };
+    const screens = [
+      {
+        path: `/contacts/import?id=${id}`,
+        ready: (page: Page) => page.getByText("2 rows read").waitFor({ timeout: 60_000 }),
+      },
+      {
+        path: "/contacts/import",
+        ready: (page: Page) => page.getByRole("table", { name: "Imports" }).waitFor(),
+      },
+      { path: "/contacts/import", ready: toColumns },
+      {
+        path: "/contacts/import",
+        ready: async (page: Page) => {
+          await toColumns(page);
+          await page.getByRole("button", { name: "Continue" }).click();
+          await page.getByRole("combobox", { name: "What to do" }).waitFor();
+        },
+      },
+    ];
+    expect(await judgeScreens(browser, { email: account.email, variant, screens })).toEqual([]);
+  });
+});
