@@ -98,6 +98,7 @@ const ContactField = {
   custom: true,
   declared: true,
   uses: 311,
+  example: "pro",
 };
 
 const TimelineEntry = {
