@@ -194,12 +194,6 @@ export const queries = {
     queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
   sentContent: (id: number) =>
     queryOptions({ queryKey: ["sends", "content", id], queryFn: () => api.sends.getContent(id) }),
-  contactFields: (siteId: number) =>
-    queryOptions({
-      queryKey: ["contactFields", "list", siteId],
-      queryFn: async () => (await api.contactFields.get({ siteId })).fields,
-      staleTime: minute,
-    }),
   imports: (filter: FilterOf<ListImportsQuery>) => ({
     ...pagesOf(["imports", "list", filter], (page) => api.imports.list({ ...filter, ...page })),
     // As long as one runs.

@@ -1,7 +1,10 @@
-// Types of contact fields in the words of the console.
+// Types of contact fields, and their values, in the words of the console.
 import type { ContactField } from "pennymail";
 
-export const fieldTypeLabels: Record<ContactField["type"], string> = {
+export type ContactFieldType = ContactField["type"];
+export type ContactFieldValue = string | number | boolean | null;
+
+export const fieldTypeLabels: Record<ContactFieldType, string> = {
   text: "Text",
   number: "Number",
   boolean: "Yes or no",
@@ -11,3 +14,17 @@ export const fieldTypeOptions = Object.entries(fieldTypeLabels).map(([value, lab
   value,
   label,
 }));
+
+export const yesOrNo = [
+  { value: "true", label: "Yes" },
+  { value: "false", label: "No" },
+];
+
+export function describeValue(value: ContactFieldValue | undefined): string | null {
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** How a template names a custom field. A name with other signs needs quotes. */
+export const variableOf = (name: string): string =>
+  /^[a-z_]\w*$/i.test(name) ? `{{ ${name} }}` : `{{ customFields["${name}"] }}`;

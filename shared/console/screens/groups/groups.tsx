@@ -5,6 +5,7 @@ import { type ComponentType, useState } from "react";
 import { useRight, useSite } from "../../data/session.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
+import { Fields } from "./fields.tsx";
 import { Lists } from "./lists.tsx";
 import { Tags } from "./tags.tsx";
 import { Topics } from "./topics.tsx";
@@ -44,6 +45,12 @@ const views: Record<string, GroupView> = {
     note: "Kinds of email that contacts can leave and join by themselves",
     action: "New topic",
     View: Topics,
+  },
+  fields: {
+    label: "Fields",
+    note: "What you know of a contact: names, plans, sizes and whatever else you need",
+    action: "New field",
+    View: Fields,
   },
 };
 

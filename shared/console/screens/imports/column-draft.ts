@@ -1,8 +1,8 @@
 // What becomes of each column of a file, while it is edited.
 import type { ContactField, ImportPreview } from "pennymail";
+import type { ContactFieldType } from "../../parts/contact-field-types.ts";
 
 type PreviewColumn = ImportPreview["columns"][number];
-export type FieldType = ContactField["type"];
 
 /** In place of a field: the column becomes a field that the site does not have yet. */
 export const newField = "new";
@@ -15,7 +15,7 @@ export interface ColumnDraft {
   choice: string;
   /** Name and type of the new field. */
   name: string;
-  type: FieldType;
+  type: ContactFieldType;
 }
 
 const customPrefix = "customFields.";
@@ -40,7 +40,7 @@ function choiceOf(field: string, known: ContactField[]): string {
 }
 
 /** Text with a leading zero, such as a postcode, is no number. */
-function guessType(samples: string[]): FieldType {
+function guessType(samples: string[]): ContactFieldType {
   if (samples.length === 0) return "text";
   if (samples.every((sample) => /^-?(0|[1-9]\d{0,14})(\.\d*[1-9])?$/.test(sample))) return "number";
   return samples.every((sample) => sample === "true" || sample === "false") ? "boolean" : "text";
@@ -69,7 +69,7 @@ export function findFault(columns: ColumnDraft[]): string | undefined {
 
 export interface NewField {
   name: string;
-  type: FieldType;
+  type: ContactFieldType;
 }
 
 export const newFieldsIn = (columns: ColumnDraft[]): NewField[] =>

@@ -1,7 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
 import type { ContactField, NamedRecord } from "pennymail";
-import { fieldTypeOptions } from "../../parts/contact-field-types.ts";
-import { type ColumnDraft, type FieldType, ignored, newField } from "./column-draft.ts";
+import { type ContactFieldType, fieldTypeOptions } from "../../parts/contact-field-types.ts";
+import { type ColumnDraft, ignored, newField } from "./column-draft.ts";
 import { type FieldGroup, fieldGroups } from "./import-fields.ts";
 
 interface ColumnMappingProps {
@@ -78,7 +78,7 @@ function Column({ column, groups, usedElsewhere, onChange }: ColumnProps) {
               allowDeselect={false}
               data={fieldTypeOptions}
               value={type}
-              onChange={(next) => onChange({ type: next as FieldType })}
+              onChange={(next) => onChange({ type: next as ContactFieldType })}
             />
           </>
         )}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Import } from "pennymail";
 import { useEffect } from "react";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { isRunning } from "../../data/imports.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
@@ -141,7 +142,7 @@ function Choices({ data }: { data: Import }) {
     enabled: data.lists.length > 0,
   }).data;
   const listNames = data.lists.map((id) => lists?.find((list) => list.id === id)?.name ?? id);
-  const fields = useQuery(queries.contactFields(data.siteId)).data ?? [];
+  const fields = useQuery(fieldQueries.list(data.siteId)).data?.fields ?? [];
   const columns = Object.entries(data.mapping ?? {});
   const taken = columns.filter(([, field]) => field !== ignored);
   const leftOut = columns.filter(([, field]) => field === ignored);

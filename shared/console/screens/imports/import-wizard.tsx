@@ -5,6 +5,7 @@ import type { ContactField, ImportPreview, NamedRecord } from "pennymail";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { type ImportFile, toForm } from "../../data/imports.ts";
 import { queries } from "../../data/queries.ts";
 import { countOf } from "../../format.ts";
@@ -27,7 +28,7 @@ interface ImportWizardProps {
 export function ImportWizard(props: ImportWizardProps) {
   const { siteId, file, onCancel } = props;
   const preview = useQuery(queries.importPreview(siteId, file, {}));
-  const fields = useQuery(queries.contactFields(siteId));
+  const fields = useQuery(fieldQueries.list(siteId));
   const topics = useQuery(queries.names("topics", siteId));
   const past = useQuery(queries.latestImports(siteId));
   const error = preview.error ?? fields.error ?? topics.error ?? past.error;
@@ -55,8 +56,8 @@ export function ImportWizard(props: ImportWizardProps) {
     <Steps
       {...props}
       first={preview.data}
-      suggested={toDrafts(first, fields.data)}
-      fields={fields.data}
+      suggested={toDrafts(first, fields.data.fields)}
+      fields={fields.data.fields}
       topics={topics.data}
     />
   );

@@ -1,0 +1,87 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ContactField } from "pennymail";
+import { useState } from "react";
+import { fieldQueries } from "../../data/field-queries.ts";
+import { wholeList } from "../../data/paged-rows.ts";
+import { formatNumber } from "../../format.ts";
+import { fieldTypeLabels } from "../../parts/contact-field-types.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { menuColumn } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { DeleteField } from "./delete-field.tsx";
+import { FieldDialog } from "./field-dialog.tsx";
+import type { GroupViewProps } from "./groups.tsx";
+
+interface FieldRow extends ContactField {
+  id: string;
+}
+
+/** The standard fields of contacts, and those of the site. */
+export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
+  const result = useQuery(fieldQueries.list(siteId));
+  const rows = result.data?.fields.map((field): FieldRow => ({ ...field, id: field.key }));
+  const [edited, setEdited] = useState<ContactField>();
+  const [deleted, setDeleted] = useState<ContactField>();
+  const edit = (field: ContactField) => mayWrite && field.custom && setEdited(field);
+  const columns = columnsOf(result.data?.sampledContacts ?? 0);
+  if (mayWrite)
+    columns.push(
+      menuColumn((field) =>
+        field.custom
+          ? [
+              { label: "Edit", run: () => setEdited(field) },
+              ...(field.declared
+                ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(field) }]
+                : []),
+            ]
+          : [],
+      ),
+    );
+  return (
+    <>
+      <RowTable
+        label="Fields"
+        columns={columns}
+        list={wholeList({ ...result, data: rows })}
+        onOpen={edit}
+        empty={
+          <EmptyState title="No field">
+            <p>A field holds what you know of a contact, such as the plan or the shoe size.</p>
+          </EmptyState>
+        }
+      />
+      <FieldDialog
+        key={edited?.key ?? "new"}
+        siteId={siteId}
+        field={edited}
+        opened={isCreating || edited !== undefined}
+        onClose={() => {
+          setEdited(undefined);
+          onDialogClose();
+        }}
+      />
+      <DeleteField siteId={siteId} field={deleted} onClose={() => setDeleted(undefined)} />
+    </>
+  );
+}
+
+const columnsOf = (sampled: number): Column<FieldRow>[] => [
+  {
+    label: "Field",
+    className: "c-main",
+    render: ({ label, name, custom }) => (
+      <span className="who">
+        <b>{label}</b>
+        {custom && label !== name && <span>{name}</span>}
+      </span>
+    ),
+  },
+  { label: "Type", className: "c-when", render: ({ type }) => fieldTypeLabels[type] },
+  {
+    label: sampled < 500 ? "Contacts" : `Of ${formatNumber(sampled)} contacts`,
+    className: "c-count",
+    isNumber: true,
+    render: ({ uses }) => formatNumber(uses),
+  },
+  { label: "Example", className: "c-tags quiet", render: ({ example }) => example ?? "–" },
+];
