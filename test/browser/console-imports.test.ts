@@ -1,6 +1,6 @@
 // Imports and the fields of contacts in the console, in a real browser, as people use them.
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
 import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
@@ -29,11 +29,15 @@ async function chooseFile(
   await chooser.setFiles(file);
 }
 
-/** Chooses what becomes of a column. */
-async function chooseField(page: Page, column: string, field: string): Promise<void> {
-  await page.getByRole("combobox", { name: `Field for ${column}`, exact: true }).click();
-  await page.getByRole("option", { name: field, exact: true }).click();
+/** Opens a box and chooses an option. */
+async function chooseOption(box: Locator, option: string): Promise<void> {
+  await box.click();
+  await box.page().getByRole("option", { name: option, exact: true }).click();
 }
+
+/** Chooses what becomes of a column. */
+const chooseField = (page: Page, column: string, field: string): Promise<void> =>
+  chooseOption(page.getByRole("combobox", { name: `Field for ${column}`, exact: true }), field);
 
 interface NamedElement {
   ariaLabel: string | null;
@@ -203,6 +207,56 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.context().close();
   });
 
+  it("a field is created, filled in, used in a segment, renamed and deleted", async () => {
+    const { email } = await accountWithContacts(3);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/groups/fields" });
+    await page.getByRole("cell", { name: "First name" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("textbox", { name: "Label" }).fill("Shoe size");
+    await chooseOption(page.getByRole("combobox", { name: "Type" }), "Number");
+    await page.getByText("{{ shoeSize }}").waitFor();
+    await page.getByRole("button", { name: "Create field" }).click();
+    const row = page.getByRole("row", { name: /shoeSize/ });
+    await row.getByText("Number").waitFor();
+    await page.getByRole("link", { name: "Contacts" }).first().click();
+    await page.locator("tr[data-index='0']").click();
+    const panel = page.getByRole("complementary", { name: "Contact" });
+    await panel.getByRole("tab", { name: "Details" }).click();
+    await panel.getByRole("button", { name: "Edit fields" }).click();
+    await panel.getByRole("spinbutton", { name: "Shoe size" }).fill("43");
+    await panel.getByRole("button", { name: "Save contact" }).click();
+    await panel.getByText("43", exact).waitFor();
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    await page.getByRole("button", { name: "New segment" }).click();
+    await page.getByLabel("Name", exact).fill("Big feet");
+    await chooseOption(page.getByRole("combobox", { name: "Field" }), "Shoe size");
+    await page.getByRole("spinbutton", { name: "Value of Shoe size" }).fill("44");
+    const matches = page.getByRole("region", { name: "Contacts that match" });
+    await matches.locator("strong").getByText("0", exact).waitFor();
+    await page.getByRole("spinbutton", { name: "Value of Shoe size" }).fill("42");
+    await matches.locator("strong").getByText("1", exact).waitFor();
+    await page.getByRole("button", { name: "Create segment" }).click();
+    await page.getByRole("heading", { name: "Big feet" }).waitFor();
+    await page.getByRole("link", { name: "Lists and tags" }).first().click();
+    await page.getByRole("link", { name: "Fields", exact: true }).click();
+    await row.getByText("43", exact).waitFor();
+    await row.click();
+    await page.getByRole("textbox", { name: "Label" }).fill("EU size");
+    await page.getByRole("button", { name: "Save field" }).click();
+    await row.getByText("EU size").waitFor();
+    await page.getByRole("button", { name: "Actions for shoeSize" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("link", { name: "Big feet" }).waitFor();
+    expect(await dialog.getByRole("button", { name: "Delete field" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Type EU size to confirm").fill("EU size");
+    await dialog.getByRole("button", { name: "Delete field" }).click();
+    await row.getByText("EU size").waitFor({ state: "detached" });
+    await row.getByText("43", exact).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(3);
     const lines = ["Email,Plan,Visits", "ann@shop.example,Gold,3", "nobody,,"];
@@ -226,6 +280,14 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
         ready: (page: Page) => page.getByRole("table", { name: "Imports" }).waitFor(),
       },
       { path: "/contacts/import", ready: toColumns },
+      {
+        path: "/groups/fields",
+        ready: async (page: Page) => {
+          await page.getByRole("row", { name: /Plan/ }).click();
+          await page.getByText("No segment asks for it.").waitFor();
+        },
+      },
+      { path: "/groups/fields", ready: (page: Page) => page.getByText("Visits").waitFor() },
       {
         path: "/contacts/import",
         ready: async (page: Page) => {

@@ -1,6 +1,7 @@
 // What a condition can ask for, in the words of the console.
 import type { SegmentCondition } from "pennymail";
 import type { NamedGroup } from "../../data/queries.ts";
+import type { ContactFieldType } from "../contact-field-types.ts";
 
 export type RuleOperator = SegmentCondition["operator"];
 
@@ -11,6 +12,9 @@ type FieldKind =
   | "status"
   | "group"
   | "custom"
+  | "customText"
+  | "customNumber"
+  | "customBoolean"
   | "event"
   | "topic"
   | "form"
@@ -118,6 +122,9 @@ const choicesByKind: Record<FieldKind, OperatorChoice[]> = {
   status: choices({ ...equality, ...oneOf }),
   group: choices({ ...equality, ...oneOf, exists: "is any", notExists: "is none" }),
   custom: choices({ ...equality, ...parts, ...ends, ...order, ...times, ...oneOf, ...existence }),
+  customText: choices({ ...equality, ...parts, ...ends, ...times, ...oneOf, ...existence }),
+  customNumber: choices({ ...order, ...equality, ...oneOf, ...existence }),
+  customBoolean: choices({ equals: "is", ...existence }),
   event: choices({
     exists: "happened",
     notExists: "never happened",
@@ -160,7 +167,22 @@ const inputByKind: Partial<Record<FieldKind, ValueInput>> = {
   number: "number",
   event: "number",
   time: "date",
+  customNumber: "number",
+  customBoolean: "one",
 };
+
+const kindByType: Record<ContactFieldType, FieldKind> = {
+  text: "customText",
+  number: "customNumber",
+  boolean: "customBoolean",
+};
+
+/** A custom field whose type is known. */
+export const customFieldOf = (type: ContactFieldType, label: string): RuleField => ({
+  key: "customFields",
+  label,
+  kind: kindByType[type],
+});
 
 export function valueInputOf({ kind }: RuleField, choice: string): ValueInput {
   const operator = choice.split(".").at(-1)!;

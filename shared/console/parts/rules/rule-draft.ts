@@ -31,6 +31,13 @@ export const isGroup = (node: ConditionDraft | GroupDraft): node is GroupDraft =
 let lastId = 0;
 const nextId = () => ++lastId;
 
+/** A condition on a custom field that is known. */
+export const createCustomCondition = (name: string, field: RuleField): ConditionDraft => ({
+  ...createCondition(field.key),
+  subject: name,
+  choice: operatorChoices(field)[0]!.value,
+});
+
 /** A condition on a field, with its first operator. */
 export const createCondition = (field: string): ConditionDraft => ({
   id: nextId(),

@@ -9,9 +9,13 @@ import {
 } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { ContactField } from "pennymail";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { queries } from "../../data/queries.ts";
+import { yesOrNo } from "../contact-field-types.ts";
 import { recordOptions, statusOptions } from "../filters.tsx";
 import {
+  customFieldOf,
   fieldGroups,
   findField,
   operatorChoices,
@@ -21,6 +25,7 @@ import {
 import {
   type ConditionDraft,
   createCondition,
+  createCustomCondition,
   createGroup,
   type GroupDraft,
   isGroup,
@@ -127,6 +132,14 @@ const fieldOptions = fieldGroups.map(({ group, fields }) => ({
   items: fields.map(({ key, label }) => ({ value: key, label })),
 }));
 
+/** The options with the custom fields of the site, after the fields of a person. */
+function withOwnFields(fields: ContactField[]) {
+  const items = fields.map(({ key, label }) => ({ value: key, label }));
+  return items.length > 0
+    ? fieldOptions.toSpliced(1, 0, { group: "Your fields", items })
+    : fieldOptions;
+}
+
 interface ConditionProps {
   siteId: number;
   condition: ConditionDraft;
@@ -135,18 +148,31 @@ interface ConditionProps {
 }
 
 function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
-  const field = findField(condition.field);
+  const own = useQuery(fieldQueries.list(siteId)).data?.fields.filter(({ custom }) => custom) ?? [];
+  const ownField = findOwnField(own, condition);
+  const field = ownField
+    ? customFieldOf(ownField.type, ownField.label)
+    : findField(condition.field);
   const change = (changes: Partial<ConditionDraft>) => onChange({ ...condition, ...changes });
-  const isKnown = fieldGroups.some(({ fields }) => fields.includes(field));
+  const options = withOwnFields(own);
+  const chosen = ownField?.key ?? field.key;
+  const isKnown = options.some(({ items }) => items.some(({ value }) => value === chosen));
+  const choose = (key: string) => {
+    const next = own.find((one) => one.key === key);
+    const created = next
+      ? createCustomCondition(next.name, customFieldOf(next.type, next.label))
+      : createCondition(key);
+    onChange({ ...created, id: condition.id });
+  };
   return (
     <div className="rule">
       <Select
         aria-label="Field"
         searchable
         allowDeselect={false}
-        data={isKnown ? fieldOptions : [field.key, ...fieldOptions]}
-        value={field.key}
-        onChange={(key) => key && onChange({ ...createCondition(key), id: condition.id })}
+        data={isKnown ? options : [chosen, ...options]}
+        value={chosen}
+        onChange={(key) => key && choose(key)}
       />
       {field.subject && <Subject siteId={siteId} condition={condition} onChange={change} />}
       <Select
@@ -154,13 +180,19 @@ function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
         allowDeselect={false}
         data={choicesOf(field, condition.choice)}
         value={condition.choice}
-        onChange={(choice) => choice && change({ choice, values: keptValues(condition, choice) })}
+        onChange={(choice) =>
+          choice && change({ choice, values: keptValues(field, condition, choice) })
+        }
       />
-      <Value siteId={siteId} condition={condition} onChange={change} />
+      <Value siteId={siteId} condition={condition} field={field} onChange={change} />
       <RemoveAction label={`Remove the condition on ${field.label}`} onRemove={onRemove} />
     </div>
   );
 }
+
+/** The field of the site that a condition asks for. */
+const findOwnField = (own: ContactField[], { field, subject }: ConditionDraft) =>
+  own.find(({ key }) => key.toLowerCase() === `${field}.${subject}`.toLowerCase());
 
 /** The choices of the field. A program may have stored another one. */
 function choicesOf(field: RuleField, choice: string) {
@@ -170,8 +202,7 @@ function choicesOf(field: RuleField, choice: string) {
 }
 
 /** A value stays if the new comparison takes it, too. */
-function keptValues({ field: key, choice, values }: ConditionDraft, next: string): string[] {
-  const field = findField(key);
+function keptValues(field: RuleField, { choice, values }: ConditionDraft, next: string): string[] {
   const input = valueInputOf(field, next);
   if (input === valueInputOf(field, choice) || input === "several" || input === "texts")
     return values;
@@ -228,9 +259,10 @@ const withMissing = (options: Options, ids: readonly string[]): Options => [
 
 const statuses = statusOptions(["subscribed", "pending", "unsubscribed", "suppressed"]);
 
-function Value({ siteId, condition, onChange }: PartProps) {
-  const { field: key, choice, values } = condition;
-  const field = findField(key);
+const fixedOptions = ({ kind }: RuleField) => (kind === "customBoolean" ? yesOrNo : statuses);
+
+function Value({ siteId, condition, field, onChange }: PartProps & { field: RuleField }) {
+  const { choice, values } = condition;
   const input = valueInputOf(field, choice);
   const isGroupField = field.kind === "group";
   const names = useQuery({
@@ -243,7 +275,7 @@ function Value({ siteId, condition, onChange }: PartProps) {
   if (input === "none") return null;
   if (input === "one" || input === "several") {
     const records = names.isPending ? [] : withMissing(recordOptions(names.data), values);
-    const options = isGroupField ? records : statuses;
+    const options = isGroupField ? records : fixedOptions(field);
     const shared = { "aria-label": label, data: options, searchable: options.length > 8 };
     const placeholder = `Choose a ${field.label.toLowerCase()}`;
     return input === "one" ? (

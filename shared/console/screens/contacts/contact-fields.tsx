@@ -1,12 +1,14 @@
-import { Button, MultiSelect, TagsInput, TextInput } from "@mantine/core";
+import { Button, MultiSelect, Select, TagsInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Contact } from "pennymail";
+import type { Contact, ContactField } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { type ContactFieldValue, describeValue, yesOrNo } from "../../parts/contact-field-types.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
@@ -20,7 +22,9 @@ interface ContactPartProps {
 /** The fields, tags and lists of a contact. */
 export function ContactFields({ contact, mayWrite }: ContactPartProps) {
   const [isEditing, setEditing] = useState(false);
-  if (isEditing) return <FieldForm contact={contact} onDone={() => setEditing(false)} />;
+  const known = useQuery(fieldQueries.list(contact.siteId)).data?.fields;
+  if (isEditing && known)
+    return <FieldForm contact={contact} known={known} onDone={() => setEditing(false)} />;
   return (
     <>
       <div className="stack pad">
@@ -29,7 +33,7 @@ export function ContactFields({ contact, mayWrite }: ContactPartProps) {
       <Fields contact={contact} />
       {mayWrite && (
         <div className="buttons pad">
-          <Button variant="default" size="xs" onClick={() => setEditing(true)}>
+          <Button variant="default" size="xs" loading={isEditing} onClick={() => setEditing(true)}>
             Edit fields
           </Button>
         </div>
@@ -40,15 +44,17 @@ export function ContactFields({ contact, mayWrite }: ContactPartProps) {
 
 function Fields({ contact }: { contact: Contact }) {
   const { timezone } = useMe().organization;
+  const known = useQuery(fieldQueries.list(contact.siteId)).data?.fields ?? [];
   const fields: [string, string | null][] = [
     ["Source", contact.source],
     ["Added", formatTime(contact.createdAt, timezone)],
     ["Phone", contact.phone],
     ["Company", contact.company],
     ["Time zone", contact.timezone],
-    ...Object.entries(contact.customFields).map(
-      ([name, value]) => [name, value === null ? null : String(value)] as [string, string | null],
-    ),
+    ...Object.entries(contact.customFields).map(([name, value]): [string, string | null] => [
+      known.find(({ key }) => key === `customFields.${name}`)?.label ?? name,
+      describeValue(value),
+    ]),
     ["Id", String(contact.id)],
   ];
   return <FieldList fields={fields} />;
@@ -116,22 +122,37 @@ type TextField = keyof typeof textFields;
 interface CustomField {
   name: string;
   text: string;
+  /** Undefined for a field that is added here. */
+  known: ContactField | undefined;
 }
 
-function FieldForm({ contact, onDone }: { contact: Contact; onDone(): void }) {
+/** The fields that the contact has, and further ones that the site has a type for. */
+function toCustomFields(contact: Contact, known: ContactField[]): CustomField[] {
+  const values = contact.customFields;
+  const own = Object.keys(values);
+  const others = known.filter(({ declared, name }) => declared && !own.includes(name));
+  return [...own, ...others.map(({ name }) => name)].map((name) => ({
+    name,
+    text: String(values[name] ?? ""),
+    known: known.find(({ key }) => key === `customFields.${name}`),
+  }));
+}
+
+interface FieldFormProps {
+  contact: Contact;
+  known: ContactField[];
+  onDone(): void;
+}
+
+function FieldForm({ contact, known, onDone }: FieldFormProps) {
   const names = Object.keys(textFields) as TextField[];
   const [texts, setTexts] = useState(
     () => Object.fromEntries(names.map((name) => [name, contact[name] ?? ""])) as Texts,
   );
-  const [custom, setCustom] = useState<CustomField[]>(() =>
-    Object.entries(contact.customFields).map(([name, value]) => ({
-      name,
-      text: String(value ?? ""),
-    })),
-  );
+  const [custom, setCustom] = useState(() => toCustomFields(contact, known));
   const saving = useChange({
     run: () => api.contacts.update(contact.id, changesOf(contact, texts, custom)),
-    refreshes: ["contacts"],
+    refreshes: ["contacts", "contactFields"],
     onDone,
   });
   const changeCustom = (index: number, changes: Partial<CustomField>) =>
@@ -158,29 +179,38 @@ function FieldForm({ contact, onDone }: { contact: Contact; onDone(): void }) {
           onChange={(event) => setTexts({ ...texts, [name]: event.currentTarget.value })}
         />
       ))}
-      {custom.map(({ name, text }, index) => (
-        <div key={index} className="rule">
-          <TextInput
-            aria-label="Name of the custom field"
-            placeholder="Name"
-            maxLength={100}
-            value={name}
-            onChange={(event) => changeCustom(index, { name: event.currentTarget.value })}
+      {custom.map((field, index) =>
+        field.known ? (
+          <TypedInput
+            key={field.name}
+            field={field.known}
+            text={field.text}
+            onChange={(text) => changeCustom(index, { text })}
           />
-          <TextInput
-            aria-label={`Value of ${name || "the custom field"}`}
-            placeholder="Value"
-            maxLength={2000}
-            value={text}
-            onChange={(event) => changeCustom(index, { text: event.currentTarget.value })}
-          />
-        </div>
-      ))}
+        ) : (
+          <div key={index} className="rule">
+            <TextInput
+              aria-label="Name of the custom field"
+              placeholder="Name"
+              maxLength={100}
+              value={field.name}
+              onChange={(event) => changeCustom(index, { name: event.currentTarget.value })}
+            />
+            <TextInput
+              aria-label={`Value of ${field.name || "the custom field"}`}
+              placeholder="Value"
+              maxLength={2000}
+              value={field.text}
+              onChange={(event) => changeCustom(index, { text: event.currentTarget.value })}
+            />
+          </div>
+        ),
+      )}
       <div className="buttons">
         <Button
           variant="subtle"
           size="xs"
-          onClick={() => setCustom([...custom, { name: "", text: "" }])}
+          onClick={() => setCustom([...custom, { name: "", text: "", known: undefined }])}
         >
           Add custom field
         </Button>
@@ -200,7 +230,7 @@ function changesOf(contact: Contact, texts: Texts, custom: CustomField[]) {
   const kept = custom.filter(({ name }) => name.trim());
   const customFields = {
     ...Object.fromEntries(Object.keys(old).map((name) => [name, null])),
-    ...Object.fromEntries(kept.map(({ name, text }) => [name.trim(), toValue(text, old[name])])),
+    ...Object.fromEntries(kept.map((field) => [field.name.trim(), toValue(field, old)])),
   };
   const changedCustom = Object.entries(customFields).filter(
     ([name, value]) => value !== (old[name] ?? null),
@@ -211,10 +241,46 @@ function changesOf(contact: Contact, texts: Texts, custom: CustomField[]) {
   };
 }
 
-/** A number stays a number, and a truth value stays one. */
-function toValue(text: string, old: unknown): string | number | boolean | null {
+/** A text that was not changed keeps its value. Another gets the type of the field. */
+function toValue(
+  { name, text, known }: CustomField,
+  old: Contact["customFields"],
+): ContactFieldValue {
   if (text === "") return null;
-  if (typeof old === "number" && Number.isFinite(Number(text))) return Number(text);
-  if (typeof old === "boolean" && ["true", "false"].includes(text)) return text === "true";
-  return text;
+  if (text === String(old[name])) return old[name]!;
+  if (known?.type === "number" && Number.isFinite(Number(text))) return Number(text);
+  const isTruthValue = known?.type === "boolean" && ["true", "false"].includes(text);
+  return isTruthValue ? text === "true" : text;
+}
+
+interface TypedInputProps {
+  field: ContactField;
+  text: string;
+  onChange(text: string): void;
+}
+
+/** The input for a field of the site: a number, yes or no, or a text. */
+function TypedInput({ field: { label, type }, text, onChange }: TypedInputProps) {
+  const isYesOrNo = type === "boolean" && ["", "true", "false"].includes(text);
+  if (isYesOrNo)
+    return (
+      <Select
+        label={label}
+        clearable
+        placeholder="Not known"
+        data={yesOrNo}
+        value={text || null}
+        onChange={(value) => onChange(value ?? "")}
+      />
+    );
+  const isNumber = type === "number" && Number.isFinite(Number(text));
+  return (
+    <TextInput
+      label={label}
+      maxLength={2000}
+      {...(isNumber && { type: "number", step: "any" })}
+      value={text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
 }
