@@ -511,6 +511,7 @@ export type IndexRange = KeyRange & { index: "due" | "new" };
 /** Kinds of work on the `due` index. */
 export const dueWorkKinds = [
   "SEND",
+  "UNCERTAIN",
   "LANE",
   "BROADCAST",
   "EVENT",

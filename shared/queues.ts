@@ -102,6 +102,9 @@ export const jobSeconds = {
   "chain-audit-log": 120,
 } satisfies Record<Job["job"], number>;
 
+/** As many due entries as one page of the drain has. */
+const maxSendsPerLookUp = 100;
+
 interface QueueOptions {
   /** Largest number of messages in one invocation. */
   batch: number;
@@ -130,8 +133,18 @@ const queue = <M extends z.ZodType>(
 });
 
 export const queues = {
-  /** Hands over one single send to its provider. */
-  send: queue("send", z.object({ orgId: Id, sendId: Id }), { timeoutSeconds: 60, concurrency: 50 }),
+  /**
+   * Hands over one single send to its provider. `lookUp`: asks the provider whether it has these
+   * mails of one sending config, which are uncertain.
+   */
+  send: queue(
+    "send",
+    z.union([
+      z.object({ orgId: Id, sendId: Id }),
+      z.object({ orgId: Id, configId: Id, lookUp: z.array(Id).min(1).max(maxSendsPerLookUp) }),
+    ]),
+    { timeoutSeconds: 60, concurrency: 50 },
+  ),
   /**
    * Runs a lane that has queued chunks. `assists`: at a place beside the runner that owns the lane.
    */

@@ -95,25 +95,56 @@ async function resumeAll(kind: DueWorkKind, due: DueEntry[]): Promise<unknown[]>
   const read = await getMany<DueWorkItem>(due, { consistent: true });
   const found = read.flatMap((item) => (item && item.duesk <= time ? [item] : []));
   const errors: unknown[] = [];
+  if (kind === "UNCERTAIN") return resumeLookUps(found);
   await inParallel(10, found, (item) =>
     takeAndResume(kind, item).catch((error: unknown) => errors.push(error)),
   );
   return errors;
 }
 
-async function takeAndResume(kind: DueWorkKind, item: DueWorkItem): Promise<void> {
+async function takeAndResume(kind: SingleWorkKind, item: DueWorkItem): Promise<void> {
+  if (await take(item)) await resumeByKind[kind](item);
+}
+
+/** False when another run has taken the entry. */
+function take(item: DueWorkItem): Promise<boolean> {
   const nextDueAt = addSeconds(retrySeconds).toISOString();
-  const isTaken = await transact(
+  return transact(
     update(
       { pk: item.pk, sk: item.sk },
       { set: { duesk: nextDueAt } },
       { if: equals("duesk", item.duesk) },
     ),
   );
-  if (isTaken) await resumeByKind[kind](item);
 }
 
-const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = {
+/** One message for the uncertain sends of each sending config, because providers answer batches. */
+async function resumeLookUps(found: DueWorkItem[]): Promise<unknown[]> {
+  const byConfig = Map.groupBy(
+    found,
+    ({ orgId, sendingConfigId }) => `${orgId} ${sendingConfigId}`,
+  );
+  const errors: unknown[] = [];
+  await inParallel(10, [...byConfig.values()], async (items) => {
+    try {
+      const taken = await inParallel(10, items, take);
+      const lookUp = items.filter((_, i) => taken[i]).map(({ id }) => id!);
+      const { orgId, sendingConfigId } = items[0]!;
+      if (lookUp.length)
+        await enqueue(queues.send, [{ orgId, configId: sendingConfigId!, lookUp }], {
+          group: orgId,
+        });
+    } catch (error) {
+      errors.push(error);
+    }
+  });
+  return errors;
+}
+
+/** Work whose entries are resumed one by one. */
+type SingleWorkKind = Exclude<DueWorkKind, "UNCERTAIN">;
+
+const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>> = {
   LANE: ({ orgId, configId }) => lanes.wakeLane(orgId, configId!),
   BROADCAST: ({ orgId, kind, id }) =>
     broadcasts.enqueuePoll({ orgId, kind: kind as broadcasts.BroadcastKind, id: id! }),

@@ -1,8 +1,9 @@
 // Mailgun, v3 messages:
 // https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages
 import * as z from "zod";
-import { secondsUntil } from "../clock.ts";
+import { epochSeconds, secondsUntil } from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
+import { SendIdMetadata, searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import {
   commonTexts,
@@ -72,7 +73,53 @@ export const mailgun: ProviderAdapter<typeof Credentials> = {
       retryAfterSeconds,
     });
   },
+  // https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/events
+  lookUp: {
+    max: 10,
+    // "Check the timestamp of the last event on the result page. If it is older than the threshold
+    // age (e.g. half an hour) … the result page is trustworthy":
+    // https://documentation.mailgun.com/docs/mailgun/user-manual/events/event-polling.
+    // The API keeps events for at least 3 days; free plans show one day.
+    missing: { afterSeconds: 35 * 60, withinSeconds: 20 * 3600 },
+    find({ mails, since, credentials: { apiKey, domain, region = "us" } }) {
+      const basic = Buffer.from(`api:${apiKey}`).toString("base64");
+      const query = new URLSearchParams({
+        event: "accepted OR rejected OR delivered OR failed",
+        recipient: mails.map(({ to }) => to).join(" OR "),
+        begin: String(epochSeconds(since)),
+        ascending: "yes",
+        limit: "300",
+      });
+      return searchMails({
+        provider: mailgun,
+        mails,
+        request: {
+          url: `${origins[region]}/v3/${domain}/events?${query}`,
+          headers: { authorization: `Basic ${basic}` },
+        },
+        secrets: [apiKey, basic],
+        readFound({ json }) {
+          const page = EventPage.safeParse(json).data;
+          if (!page) return undefined;
+          const found = page.items.map(({ message, ...event }) => ({
+            sendId: event["user-variables"].sendId,
+            messageId: message?.headers["message-id"]?.replace(/^<|>$/g, ""),
+          }));
+          return { found, isComplete: page.items.length < 300 };
+        },
+      });
+    },
+  },
 };
+
+const EventPage = z.object({
+  items: z.array(
+    z.object({
+      "user-variables": SendIdMetadata,
+      message: z.object({ headers: z.object({ "message-id": z.string().optional() }) }).optional(),
+    }),
+  ),
+});
 
 const Result = z.object({ id: z.string().optional(), message: z.string() });
 

@@ -1,6 +1,7 @@
 // Mailjet, Send API v3.1: https://dev.mailjet.com/email/guides/send-api-v31/
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { searchMails } from "./look-up.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
   type Attachment,
@@ -55,7 +56,38 @@ export const mailjet: ProviderAdapter<typeof Credentials> = {
       errorText: ({ json }) => Problem.safeParse(json).data?.ErrorMessage,
     });
   },
+  // https://dev.mailjet.com/reference/email/messages/. It lists processed messages and documents no
+  // delay, so only a found mail counts.
+  lookUp: {
+    max: 1,
+    find({ mails, credentials: { apiKey, secretKey, region = "global" } }) {
+      const { sendId } = mails[0]!;
+      const basic = Buffer.from(`${apiKey}:${secretKey}`).toString("base64");
+      return searchMails({
+        provider: mailjet,
+        mails,
+        request: {
+          url: `${origins[region]}/v3/REST/message?CustomID=${sendId}&ShowCustomID=true`,
+          headers: { authorization: `Basic ${basic}` },
+        },
+        secrets: [basic, secretKey, apiKey],
+        readFound({ json }) {
+          const messages = MessageList.safeParse(json).data?.Data;
+          if (!messages) return undefined;
+          const found = messages.map(({ CustomID, UUID }) => ({
+            sendId: CustomID,
+            messageId: UUID,
+          }));
+          return { found, isComplete: true };
+        },
+      });
+    },
+  },
 };
+
+const MessageList = z.object({
+  Data: z.array(z.object({ CustomID: z.string().optional(), UUID: z.string().optional() })),
+});
 
 const Problem = z.object({ ErrorMessage: z.string() });
 const Results = z.object({ Messages: z.array(z.unknown()) });

@@ -1,6 +1,7 @@
 // Mandrill (Mailchimp Transactional): https://mailchimp.com/developer/transactional/api/messages/
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { SendIdMetadata, searchMails } from "./look-up.ts";
 import {
   commonTexts,
   contentBytes,
@@ -60,7 +61,40 @@ export const mandrill: ProviderAdapter<typeof Credentials> = {
       errorText: ({ json }) => Problem.safeParse(json).data?.message,
       failureKind: ({ json }) => failureKindOf(Problem.safeParse(json).data?.name),
     }),
+  // messages/search: https://mailchimp.com/developer/transactional/api/messages/. It documents no
+  // delay, shows metadata only of fields that the account lists, and permits 20 requests per
+  // minute, so only a found mail counts.
+  lookUp: {
+    max: 1,
+    find: ({ mails, since, credentials: { apiKey } }) =>
+      searchMails({
+        provider: mandrill,
+        mails,
+        request: {
+          url: "https://mandrillapp.com/api/1.0/messages/search",
+          headers: {},
+          body: {
+            key: apiKey,
+            query: `email:${mails[0]!.to}`,
+            date_from: since.toISOString().slice(0, "2026-12-01".length),
+            limit: 1000,
+          },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const messages = z.array(SearchedMessage).safeParse(json).data;
+          if (!messages) return undefined;
+          const found = messages.map(({ _id, metadata }) => ({
+            sendId: metadata.sendId,
+            messageId: _id,
+          }));
+          return { found, isComplete: messages.length < 1000 };
+        },
+      }),
+  },
 };
+
+const SearchedMessage = z.object({ _id: z.string(), metadata: SendIdMetadata });
 
 const Problem = z.object({
   status: z.literal("error"),

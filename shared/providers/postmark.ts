@@ -1,6 +1,7 @@
 // Postmark, Email API: https://postmarkapp.com/developer/api/email-api
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { SendIdMetadata, searchMails } from "./look-up.ts";
 import { formatMailbox, formatMailboxes } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
@@ -58,7 +59,48 @@ export const postmark: ProviderAdapter<typeof Credentials> = {
       retryAfterSeconds: ({ json }) => retryAfterOf(Result.safeParse(json).data?.ErrorCode),
     });
   },
+  // https://postmarkapp.com/developer/api/messages-api#outbound-message-search
+  lookUp: {
+    max: 1,
+    // Postmark documents no delay: the search already has mails that are still queued
+    // (`status=queued`). Five minutes are our own margin. Mails are kept for at least 7 days.
+    missing: { afterSeconds: 300, withinSeconds: 6 * 24 * 3600 },
+    find({ mails, credentials: { apiKey, messageStream = "outbound" } }) {
+      const query = new URLSearchParams({
+        recipient: mails[0]!.to,
+        messagestream: messageStream,
+        count: "500",
+        offset: "0",
+      });
+      return searchMails({
+        provider: postmark,
+        mails,
+        request: {
+          url: `https://api.postmarkapp.com/messages/outbound?${query}`,
+          headers: { "x-postmark-server-token": apiKey },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const page = MessagePage.safeParse(json).data;
+          if (!page) return undefined;
+          const found = page.Messages.map(({ MessageID, Metadata }) => ({
+            sendId: Metadata.sendId,
+            messageId: MessageID,
+          }));
+          return { found, isComplete: page.TotalCount <= page.Messages.length };
+        },
+      });
+    },
+  },
 };
+
+// A page without metadata would hide our mails, so it does not count as a result.
+const MessagePage = z.object({
+  TotalCount: z.number(),
+  Messages: z.array(
+    z.object({ MessageID: z.string(), Metadata: z.looseObject({}).pipe(SendIdMetadata) }),
+  ),
+});
 
 const Result = z.object({
   ErrorCode: z.number(),

@@ -56,6 +56,11 @@ export interface Mailing {
   trackOpens?: boolean | undefined;
   trackClicks?: boolean | undefined;
   recipients: Recipient[];
+  /**
+   * No request is made after this time, because another worker may then ask whether the provider
+   * has the mails. Absent: there is no other worker.
+   */
+  notAfter?: Date | undefined;
 }
 
 /**
@@ -92,6 +97,46 @@ export interface ProviderCall<C> {
    * success.
    */
   repeated?: boolean;
+}
+
+/** A mail that the provider may have. */
+export interface SoughtMail {
+  sendId: number;
+  /** Address of the recipient. */
+  to: string;
+}
+
+/**
+ * What the provider knows of a mail.
+ * - found: it has the mail. `messageId` is absent if it does not tell one.
+ * - missing: its search is complete and does not have the mail. See `LookUp.missing`.
+ * - unknown: the search failed, is not permitted, or found too many other mails.
+ */
+export type LookUpOutcome =
+  | { status: "found"; messageId?: string | undefined }
+  | { status: "missing" }
+  | { status: "unknown"; error: string; retryAfterSeconds?: number | undefined };
+
+/** How to ask a provider for mails by our send ids. */
+export interface LookUp<C extends z.ZodObject = z.ZodObject> {
+  /** The most mails in one request. */
+  max: number;
+  /**
+   * When a missing mail was certainly not accepted. `afterSeconds`: the search has all mails that
+   * were accepted so long ago. `withinSeconds`: and none of those is deleted yet. Absent: the
+   * search may lack mails, because its delay is not documented or the plan limits it, so that only
+   * a found mail counts.
+   */
+  missing?: { afterSeconds: number; withinSeconds: number };
+  /**
+   * Makes one request. Returns outcomes in the order of `mails`, and provider errors as outcomes
+   * too. `since`: the mails were handed over at this time or later.
+   */
+  find(request: {
+    mails: SoughtMail[];
+    since: Date;
+    credentials: z.output<C>;
+  }): Promise<LookUpOutcome[]>;
 }
 
 export interface Limits {
@@ -155,6 +200,8 @@ export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
    * errors as outcomes too. More than one recipient needs `batch`.
    */
   send(call: ProviderCall<z.output<C>>): Promise<HandOverOutcome[]>;
+  /** Absent if the provider has no search, or none that knows our ids. */
+  lookUp?: LookUp<C>;
   /** Undefined if the provider does not respond, or the credentials do not permit it. */
   readLimits?(credentials: z.output<C>): Promise<ReportedLimits | undefined>;
 }

@@ -24,7 +24,7 @@ import type { HandOverOutcome, Mailing, ProviderAdapter, Recipient } from "./pro
 /**
  * Timeout of one request. Shorter than the timeouts of the workers and of API Gateway (30 seconds).
  */
-const timeoutSeconds = 25;
+export const timeoutSeconds = 25;
 
 /** A request to the provider's API, and how to read the response. */
 interface ProviderExchange extends ResponseRules {
@@ -93,20 +93,21 @@ export async function callProvider(
   }));
   const flaw = commonFlaw(provider, { ...mailing, attachments });
   if (flaw) return sameOutcomeForAll(mailing, { status: "refused", error: flaw.message });
-  const outcome = await sendRequest(provider, exchange).then(
+  const { notAfter } = mailing;
+  const outcome = await sendRequest(provider, { ...exchange, notAfter }).then(
     (response) => withPause(outcomeOf(response, { provider, mailing, exchange }), response),
     (error: unknown) => outcomeOfNetworkError(provider, error),
   );
   return Array.isArray(outcome) ? outcome : sameOutcomeForAll(mailing, outcome);
 }
 
-/** Makes a GET request. Undefined if there is no response. */
+/** Makes a request that changes nothing: GET, or POST with a body. Undefined: no response. */
 export async function readFromProvider(
   provider: CalledAdapter,
-  request: Pick<ProviderExchange, "url" | "headers">,
+  request: Pick<ProviderExchange, "url" | "headers"> & { body?: object },
 ): Promise<ProviderResponse | undefined> {
   try {
-    return await sendRequest(provider, { ...request, method: "GET" });
+    return await sendRequest(provider, { method: request.body ? "POST" : "GET", ...request });
   } catch (error) {
     if (error instanceof NoResponse) return undefined;
     throw error;
@@ -168,8 +169,10 @@ async function sendRequest(
     url,
     headers,
     body,
+    notAfter,
   }: Pick<ProviderExchange, "url" | "headers"> &
-    Partial<Pick<ProviderExchange, "body">> & { method?: "GET" | "POST" },
+    Partial<Pick<ProviderExchange, "body">> &
+    Pick<Mailing, "notAfter"> & { method?: "GET" | "POST" },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
   // A kept-alive connection may have closed while the Lambda was frozen. Without an idempotency key
@@ -186,6 +189,7 @@ async function sendRequest(
     body: isRawBody ? body : JSON.stringify(body),
     timeoutSeconds,
     opensConnection,
+    notAfter,
   });
   return { ...response, json: parseJson(response.text) };
 }
@@ -216,9 +220,7 @@ function outcomeOf(response: ProviderResponse, { provider, mailing, exchange }: 
   return outcomeOfFailure(
     failure,
     error,
-    exchange.retryAfterSeconds?.(response, errorText) ??
-      retryAfter(response.headers) ??
-      (response.status === 429 ? secondsUntilReset(response.headers) : undefined),
+    exchange.retryAfterSeconds?.(response, errorText) ?? pauseSecondsOf(response),
   );
 }
 
@@ -255,6 +257,10 @@ function secondsUntilReset(headers: Headers): number | undefined {
     ? secondsUntil(new Date(reset * 1000))
     : reset;
 }
+
+/** The pause that a response asks for. */
+export const pauseSecondsOf = ({ status, headers }: ProviderResponse): number | undefined =>
+  retryAfter(headers) ?? (status === 429 ? secondsUntilReset(headers) : undefined);
 
 const unlessHtml = (text: string): string => (/^\s*</.test(text) ? "" : text);
 

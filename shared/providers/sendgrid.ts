@@ -1,6 +1,7 @@
 // Twilio SendGrid, v3 Mail Send: https://www.twilio.com/docs/sendgrid/api-reference/mail-send
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { searchMails } from "./look-up.ts";
 import { encodedValue } from "./mailbox-format.ts";
 import {
   contentBytes,
@@ -63,7 +64,41 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
       failureKind: failureKindOf,
       retryAfterSeconds: (_, errorText) => (noCredits(errorText) ? 3600 : undefined),
     }),
+  // Email Activity: https://www.twilio.com/docs/sendgrid/api-reference/email-activity. It is an
+  // add-on, has 6 requests per minute and documents no delay, so only a found mail counts.
+  lookUp: {
+    max: 1,
+    find({ mails, credentials: { apiKey, region = "global" } }) {
+      const { sendId } = mails[0]!;
+      const query = new URLSearchParams({
+        limit: "10",
+        query: `unique_args['sendId']="${sendId}"`,
+      });
+      return searchMails({
+        provider: sendgrid,
+        mails,
+        request: {
+          url: `${origins[region]}/v3/messages?${query}`,
+          headers: { authorization: `Bearer ${apiKey}` },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const messages = Activity.safeParse(json).data?.messages;
+          if (!messages) return undefined;
+          // The query names our id. The response repeats only the recipient.
+          const found = messages
+            .filter(({ to_email }) => to_email.toLowerCase() === mails[0]!.to.toLowerCase())
+            .map(({ msg_id }) => ({ sendId: String(sendId), messageId: msg_id.split(".")[0] }));
+          return { found, isComplete: true };
+        },
+      });
+    },
+  },
 };
+
+const Activity = z.object({
+  messages: z.array(z.object({ msg_id: z.string(), to_email: z.string() })),
+});
 
 const Problem = z.object({ errors: z.array(z.object({ message: z.string() })) });
 

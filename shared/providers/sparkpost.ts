@@ -1,6 +1,8 @@
 // SparkPost, Transmissions: https://developers.sparkpost.com/api/transmissions/
 import * as z from "zod";
+import { now } from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
+import { SendIdMetadata, searchMails } from "./look-up.ts";
 import {
   commonTexts,
   contentBytes,
@@ -59,7 +61,49 @@ export const sparkpost: ProviderAdapter<typeof Credentials> = {
       failureKind: failureKindOf,
       retryAfterSeconds: ({ status }) => (status === 420 ? 3600 : undefined),
     }),
+  // An accepted mail has an injection event, or one of the others if it could not be generated:
+  // https://support.sparkpost.com/docs/faq/messages-attempted
+  lookUp: {
+    // A URL may have 4,096 characters, and an address 254.
+    max: 10,
+    // "Message event data is retained for 10 days and is generally available within 1 minute":
+    // https://developers.sparkpost.com/api/message-events/. Five minutes more are for delays.
+    missing: { afterSeconds: 360, withinSeconds: 9 * 24 * 3600 },
+    find({ mails, since, credentials: { apiKey, region = "us" } }) {
+      const query = new URLSearchParams({
+        events: "injection,generation_failure,generation_rejection,policy_rejection",
+        recipients: mails.map(({ to }) => to.toLowerCase()).join(","),
+        from: since.toISOString(),
+        // By default, events of the last minute are left out.
+        to: now().toISOString(),
+        per_page: "500",
+      });
+      return searchMails({
+        provider: sparkpost,
+        mails,
+        request: {
+          url: `${origins[region]}/api/v1/events/message?${query}`,
+          headers: { authorization: apiKey },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const page = EventPage.safeParse(json).data;
+          if (!page) return undefined;
+          const found = page.results.map(({ rcpt_meta, transmission_id }) => ({
+            sendId: rcpt_meta.sendId,
+            messageId: transmission_id,
+          }));
+          return { found, isComplete: page.results.length < 500 && page.links?.next === undefined };
+        },
+      });
+    },
+  },
 };
+
+const EventPage = z.object({
+  results: z.array(z.object({ rcpt_meta: SendIdMetadata, transmission_id: z.string().optional() })),
+  links: z.object({ next: z.string().optional() }).optional(),
+});
 
 const Fault = z.object({
   message: z.string(),

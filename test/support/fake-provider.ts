@@ -19,6 +19,8 @@ export interface FakeProviderMail {
   trackClicks: boolean | undefined;
   /** The number of its call, counted from 1. */
   call: number;
+  /** When it was accepted, in ms since 1970. */
+  at: number;
 }
 
 interface FakeProviderCall {
@@ -57,6 +59,10 @@ export interface FakeProvider {
   /** Headers of the responses to accepted calls. */
   headers: Record<string, string>;
   /** SES: `SendQuota` of GetAccount. Undefined: the credentials do not permit it. */
+  /** Postmark: after this time, the search has a mail. Undefined: the token may not search. */
+  searchDelaySeconds: number | undefined;
+  /** Requests to the search. */
+  searches: string[];
   sendQuota: { MaxSendRate: number; Max24HourSend: number; SentLast24Hours: number } | undefined;
   stop(): Promise<void>;
 }
@@ -64,7 +70,7 @@ export interface FakeProvider {
 type JsonObject = Record<string, unknown>;
 
 interface ProviderDialect {
-  mail(message: JsonObject): Omit<FakeProviderMail, "call">;
+  mail(message: JsonObject): Omit<FakeProviderMail, "call" | "at">;
   /** The response for these accepted mails. Undefined stands for a refused mail. */
   answer(ids: (string | undefined)[], single: boolean): { status: number; body: unknown };
 }
@@ -80,6 +86,8 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     latencyMs: 0,
     gate: undefined,
     headers: {},
+    searchDelaySeconds: undefined,
+    searches: [],
     sendQuota: undefined,
     stop,
   };
@@ -91,6 +99,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
+    if (request.url?.startsWith("/messages/outbound?")) return search(request.url, response);
     if (request.method === "GET") return replyAboutAccount(response);
     const body: unknown = JSON.parse(await textOf(request));
     const messages = [body].flat() as JsonObject[];
@@ -124,6 +133,20 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
       : reply(response, { ...answer, headers: provider.headers });
   }
 
+  function search(url: string, response: ServerResponse) {
+    provider.searches.push(url);
+    const { searchDelaySeconds } = provider;
+    if (searchDelaySeconds === undefined) return reply(response, { status: 401 });
+    const recipient = new URL(url, "http://postmark").searchParams.get("recipient");
+    const newest = clock.addSeconds(-searchDelaySeconds).getTime();
+    const found = provider.mails.filter(({ to, at }) => to === recipient && at <= newest);
+    const Messages = found.map(({ sendId }) => ({
+      MessageID: `m-${sendId}`,
+      Metadata: { sendId: String(sendId) },
+    }));
+    reply(response, { status: 200, body: { TotalCount: Messages.length, Messages } });
+  }
+
   function replyAboutAccount(response: ServerResponse) {
     const { sendQuota: SendQuota } = provider;
     reply(response, SendQuota ? { status: 200, body: { SendQuota } } : { status: 403 });
@@ -131,7 +154,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
 
   function acceptMails(messages: JsonObject[], call: FakeProviderCall, single: boolean) {
     const ids = messages.map((message) => {
-      const mail = { ...dialects[key].mail(message), call: call.n };
+      const mail = { ...dialects[key].mail(message), call: call.n, at: clock.now().getTime() };
       if (provider.isRefused(mail.to)) return undefined;
       provider.mails.push(mail);
       return `m-${mail.sendId}`;

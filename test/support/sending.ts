@@ -22,6 +22,7 @@ import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
+import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { type DueWorkKind, keys, ranges } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
@@ -156,7 +157,8 @@ export const uniqueRecipients = (n: number): { to: string }[] => {
 };
 
 const workers: Record<string, (body: QueueBody) => Promise<void>> = {
-  send: ({ orgId, sendId }) => singles.handOverSingle(orgId, sendId),
+  send: ({ orgId, sendId, configId, lookUp }) =>
+    lookUp ? lookUpSends(orgId, configId, lookUp) : singles.handOverSingle(orgId, sendId),
   lane: ({ orgId, configId, assists }) =>
     assists ? laneRunner.assistLane(orgId, configId, assists) : runLane(orgId, configId),
   drain: ({ what, shard }) => due.drain(what, shard),
@@ -172,6 +174,8 @@ export const runLane = (orgId: number, configId: number): Promise<void> =>
 interface Settling {
   /** How far the clock is moved. By default, until no work is left. */
   forSeconds?: number;
+  /** Moves the clock for look-ups of uncertain mails, too. */
+  lookUps?: boolean;
   /** Runs the work of one message, and may crash it. */
   crash?(work: () => Promise<unknown>): Promise<unknown>;
 }
@@ -179,6 +183,7 @@ interface Settling {
 /** Runs workers until no message is left and nothing is due. Moves the clock to the next work. */
 export async function runWorkers({
   forSeconds,
+  lookUps = false,
   crash: crashHook = (work) => work(),
 }: Settling = {}): Promise<void> {
   const until =
@@ -191,7 +196,11 @@ export async function runWorkers({
     const dueEntries = await readDueIndex();
     // The clock is not moved for rollups of days, the expiry of messages and the audit log.
     const nextDueAt = firstDueTime(
-      dueEntries.filter(({ duepk }) => !/^DUE#(DAY|SECURE|AUDIT)#/.test(duepk)),
+      dueEntries.filter(
+        ({ duepk }) =>
+          !/^DUE#(DAY|SECURE|AUDIT)#/.test(duepk) &&
+          (lookUps || !duepk.startsWith("DUE#UNCERTAIN#")),
+      ),
     );
     const next = Math.min(...pendingMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > until) clock.advanceClock((until - now) / 1000);

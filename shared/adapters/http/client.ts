@@ -3,6 +3,7 @@
 // CPU time where fetch takes 0.7 ms.
 import http from "node:http";
 import https from "node:https";
+import { now } from "../../clock.ts";
 import { NoResponse } from "./no-response.ts";
 
 export interface WebRequest {
@@ -14,6 +15,8 @@ export interface WebRequest {
   maxBytes?: number;
   /** Uses a connection of its own, which no other request has used. */
   opensConnection?: boolean;
+  /** A request that would start later is not made: `NoResponse`. */
+  notAfter?: Date | undefined;
 }
 
 export interface WebResponse {
@@ -67,6 +70,9 @@ export class WebClient {
    */
   async open(input: WebRequest): Promise<OpenResponse> {
     const { headers, bytes } = await encodeBody(input.body);
+    // Checked last, because the process may have been frozen until now.
+    if (input.notAfter && now() > input.notAfter)
+      throw new NoResponse(false, new Error("It is too late for this request"));
     return openResponse({ ...input, headers: { ...headers, ...input.headers } }, bytes);
   }
 }

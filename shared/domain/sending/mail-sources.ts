@@ -195,6 +195,19 @@ export function createSourceStateReader(orgId: number): SourceStateReader {
     readTogether(`${source.kind}#${source.id}`, () => getSourceState(orgId, source));
 }
 
+/**
+ * What a settled mail counts. A recipient who was excluded at hand-over is counted under the
+ * exclusion reason and no longer as accepted.
+ */
+export function countsOfSettled({
+  status,
+  error,
+}: Pick<SendItem, "status" | "error">): SourceCounts {
+  if (status !== "failed") return { [status]: 1 };
+  const reason = error as ExclusionReason;
+  return exclusionReasons.includes(reason) ? { accepted: -1, [reason]: 1 } : { failed: 1 };
+}
+
 type SourceFields = Pick<
   SendItem,
   "campaignId" | "variantId" | "sequenceId" | "stepId" | "holidayId"

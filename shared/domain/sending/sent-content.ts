@@ -2,21 +2,16 @@
 // deterministic, so the result is what the provider got, except for links with a token of the
 // recipient: they say `hidden`, because whoever has such a link can act for the recipient.
 import * as z from "zod";
-import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { conflict, missing, Problem, undefinedIfMissing } from "../../errors.ts";
-import { type CompressedValue, decompress } from "../../kernel/compressed-values.ts";
-import { erasedEmail } from "../../kernel/email-fields.ts";
 import { Count, RecordId } from "../../kernel/record-fields.ts";
-import { blockOf, keys } from "../../keys.ts";
 import { fillMergeText, type Mailbox as StoredMailbox } from "../../providers/provider-adapter.ts";
-import * as chunks from "./bulk/chunks.ts";
-import { getIndexedContent } from "./recipient-index/recipient-log.ts";
-import { compose, type MailRecipient } from "./rendering/compose.ts";
-import { loadMailParts, type MailContent, type MailParts } from "./rendering/mail-content.ts";
+import { compose } from "./rendering/compose.ts";
+import { loadMailParts, type MailParts } from "./rendering/mail-content.ts";
 import { createLinksWithoutToken } from "./rendering/marketing-mail.ts";
-import { findStored, type SendItem } from "./sends.ts";
+import { findStored } from "./sends.ts";
+import { findStoredMail, type StoredMail } from "./stored-mail.ts";
 
 const Addressee = z
   .object({
@@ -62,18 +57,13 @@ export const SentContent = z
   .meta({ id: "SentContent" });
 export type SentContent = z.output<typeof SentContent>;
 
-interface StoredMail {
-  content: MailContent;
-  recipient: MailRecipient;
-}
-
 /**
  * Throws 404 for a send that does not exist or whose content is no longer stored, and 409 for one
  * that cannot be rendered.
  */
 export async function findSentContent(caller: Caller, id: number): Promise<SentContent> {
   const send = await findStored(caller, id);
-  const mail = await findMail(caller.orgId, send);
+  const mail = await findStoredMail(caller.orgId, send);
   if (!mail)
     throw missing(
       "The content of this send is not stored: it is kept for 60 days, unless the recipient is " +
@@ -88,38 +78,6 @@ export async function findSentContent(caller: Caller, id: number): Promise<SentC
       throw conflict(`The email cannot be rendered: ${error.message}`);
     throw error;
   }
-}
-
-async function findMail(orgId: number, send: SendItem): Promise<StoredMail | undefined> {
-  if (send.toEmail === erasedEmail) return undefined;
-  const isBulk = send.batchId || send.campaignId || send.sequenceId || send.holidayId;
-  return isBulk ? findBulkMail(orgId, send) : findSingleMail(orgId, send);
-}
-
-/** Short content is in the send until it is handed over, and in the recipient index. */
-async function findSingleMail(orgId: number, send: SendItem): Promise<StoredMail | undefined> {
-  const { content: inline } = send as { content?: CompressedValue };
-  const item =
-    inline ??
-    (await get<CompressedValue>(keys.singleContent(orgId, send.id))) ??
-    (await getIndexedContent(orgId, send));
-  if (!item) return undefined;
-  const content = await decompress<MailContent & { toName?: string }>(item);
-  return { content, recipient: { sendId: send.id, to: send.toEmail, name: content.toName } };
-}
-
-async function findBulkMail(orgId: number, send: SendItem): Promise<StoredMail | undefined> {
-  const block = blockOf(send.id);
-  const [item, chunk] = await Promise.all([
-    get<CompressedValue>(keys.bulkContent(orgId, block)),
-    chunks.getChunk(orgId, block, chunks.chunkNumberOf(send.id)),
-  ]);
-  const line = chunk?.lines.find((one) => chunks.sendIdOf(block, one) === send.id);
-  if (!item || !line || line.error) return undefined;
-  return {
-    content: await decompress<MailContent>(item),
-    recipient: { sendId: send.id, ...line },
-  };
 }
 
 const hidden = "hidden";

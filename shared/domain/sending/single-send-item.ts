@@ -1,9 +1,10 @@
 // The stored item of a single send until it is settled and counted.
 import { absent, all, equals } from "../../adapters/dynamodb/conditions.ts";
 import { get, transact, update } from "../../adapters/dynamodb/table.ts";
-import { now } from "../../clock.ts";
+import { addSeconds, now } from "../../clock.ts";
 import type { CompressedValue } from "../../kernel/compressed-values.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
+import type { ProviderAdapter } from "../../providers/provider-adapter.ts";
 import { sourceOf } from "./mail-sources.ts";
 import type { IdempotencyWindow } from "./provider-calls/provider-call.ts";
 import type { SendItem } from "./sends.ts";
@@ -19,6 +20,8 @@ export interface SingleSendItem extends SendItem {
   firstClaimedAt?: string;
   /** The idempotency window of the first call that the provider may have received. */
   key?: IdempotencyWindow;
+  /** Revision of the sending config of the last claim. */
+  revision?: number;
   /** The provider may have the mail, without confirming it. */
   doubt?: boolean;
   /** When its reserved slot starts (ISO 8601). */
@@ -29,7 +32,48 @@ export interface SingleSendItem extends SendItem {
   uncounted?: "sent" | "failed" | "uncertain" | "cancelled" | undefined;
   /** The run that counts `uncounted`; see outcome-runs.ts. */
   run?: string;
+  /** Set while the mail is uncertain and its provider can be asked; see uncertain-sends.ts. */
+  lookUp?: LookUpProgress | undefined;
+  /** It counts as uncertain until its new outcome is counted. */
+  wasUncertain?: true;
+  /** How a user settled the uncertain mail, and when (ISO 8601). */
+  resolution?: { outcome: string; at: string };
 }
+
+interface LookUpProgress {
+  /** Number of look-ups so far. */
+  n: number;
+  /** Since when the mail is uncertain (ISO 8601). */
+  at: string;
+  /** Revision of the sending config that it was handed over with. Absent: unknown. */
+  revision?: number | undefined;
+}
+
+/** A provider without a documented delay is asked after this time. */
+const firstLookUpSeconds = 300;
+
+/**
+ * The attributes that let a send that becomes uncertain now be looked up, when a missing mail is
+ * certainly missing. None if the provider cannot be asked.
+ */
+export function lookUpAttributes(
+  orgId: number,
+  sendId: number,
+  { provider, revision }: { provider: ProviderAdapter; revision: number | undefined },
+) {
+  if (!provider.lookUp) return {};
+  const { afterSeconds } = provider.lookUp.missing ?? { afterSeconds: firstLookUpSeconds };
+  return {
+    lookUp: { n: 0, at: now().toISOString(), revision } satisfies LookUpProgress,
+    ...uncertainDueAttributes(orgId, sendId, addSeconds(afterSeconds)),
+  };
+}
+
+/** The attributes that put an uncertain send on the due index. */
+export const uncertainDueAttributes = (orgId: number, sendId: number, at: Date) => ({
+  ...indexAttributes(indexes.due("UNCERTAIN", dueShardOf(sendId)), at.toISOString()),
+  orgId,
+});
 
 /** The attributes that put a send on the due index. */
 export const dueAttributes = (orgId: number, sendId: number, at: Date) => ({
@@ -37,11 +81,16 @@ export const dueAttributes = (orgId: number, sendId: number, at: Date) => ({
   orgId,
 });
 
-export const unchangedCondition = ({ status, attempt, turnAt }: SingleSendItem) =>
+/**
+ * The send is as it was read. `by` distinguishes the claims of a mail that was uncertain and is
+ * handed over again: its attempts are counted from 1.
+ */
+export const unchangedCondition = ({ status, attempt, turnAt, by }: SingleSendItem) =>
   all(
     equals("status", status),
     attempt === undefined ? absent("attempt") : equals("attempt", attempt),
     turnAt === undefined ? absent("turnAt") : equals("turnAt", turnAt),
+    by === undefined ? absent("by") : equals("by", by),
   );
 
 /** Whether the send still has to be handed over, settled or counted. */
@@ -53,7 +102,8 @@ const isUnfinished = (
   attempt !== undefined ||
   (uncounted !== undefined && !(run && committedRuns.has(run)));
 
-const isBulk = (send: SendItem): boolean => send.batchId != null || sourceOf(send) !== undefined;
+export const isBulk = (send: SendItem): boolean =>
+  send.batchId != null || sourceOf(send) !== undefined;
 
 /** Puts an unfinished single send on the due index, unless it has an entry. Safe to repeat. */
 export async function makeDueIfUnfinished(

@@ -1,7 +1,7 @@
 // Hands single sends over to the provider: one claim, one call, one write of the outcome.
 
 import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
-import { absent, all, equals, present } from "../../adapters/dynamodb/conditions.ts";
+import { equals } from "../../adapters/dynamodb/conditions.ts";
 import {
   claimAtOnce,
   get,
@@ -14,7 +14,6 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { invalid, missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
-import { type CompressedValue, decompress } from "../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { endedBy } from "../../kernel/lease.ts";
 import * as log from "../../kernel/log.ts";
@@ -34,15 +33,19 @@ import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import * as warmUp from "../senders/warm-up.ts";
+import { type Contacts, countOutcome } from "./count-outcome.ts";
 import * as dailyCounters from "./daily-counters.ts";
+import * as eligibility from "./eligibility.ts";
 import * as inFlight from "./in-flight.ts";
 import * as attachments from "./intake/attachments.ts";
 import type { AcceptedSend, DirectHandOver } from "./intake/direct-hand-over.ts";
+import { getSourceState, sourceOf } from "./mail-sources.ts";
 import * as outcomeRuns from "./outcome-runs.ts";
 import {
   applyRetryLimit,
   canRepeatCall,
   findConfig,
+  lastCallBefore,
   logCall,
   mayBeHandedOver,
   openIdempotencyWindow,
@@ -56,17 +59,21 @@ import * as limiter from "./provider-calls/rate-limiter.ts";
 import { compose } from "./rendering/compose.ts";
 import { loadMailParts, type MailContent, type MailParts } from "./rendering/mail-content.ts";
 import type { SendItem } from "./sends.ts";
-import { dueAttributes, type SingleSendItem, unchangedCondition } from "./single-send-item.ts";
-
-type Contacts = Awaited<ReturnType<typeof engagement.getAddressees>>;
-
-type SingleContent = MailContent & { toName?: string | undefined };
+import {
+  dueAttributes,
+  lookUpAttributes,
+  type SingleSendItem,
+  unchangedCondition,
+} from "./single-send-item.ts";
+import { findStoredMail, type SingleContent, type StoredMail } from "./stored-mail.ts";
 
 const leaseSeconds = queues.send.timeoutSeconds + 90;
 const graceSeconds = 120;
 // A little less than the longest delay of a queue message.
 const maxSlotAheadMs = 890_000;
 const memoryRetrySeconds = 5;
+/** A mail of a paused campaign that is handed over again looks at it so often. */
+const pausedRetrySeconds = 300;
 
 /**
  * Hands a single send over. Safe to repeat: it leaves a send alone that is settled or that another
@@ -106,11 +113,12 @@ async function deliverNow(orgId: number, send: SingleSendItem): Promise<void> {
   if (!isDue(send)) {
     // Without a due entry, the process that stored the outcome is counting it.
     if (send.uncounted && !(send.run && !send.duesk)) return countOutcome(orgId, send);
-    return isSettledElsewhere(send) ? removeTransient(orgId, send) : undefined;
+    return isSettledElsewhere(send) ? settleByEvent(orgId, send) : undefined;
   }
   send.doubt ||= send.status === "sending";
   const prepared = await prepareSend(orgId, send).catch(toPermanentMessage);
   if (prepared === undefined) return postpone(orgId, send, { seconds: memoryRetrySeconds });
+  if (prepared === "paused") return postpone(orgId, send, { seconds: pausedRetrySeconds });
   if (typeof prepared === "string")
     return settleSend(orgId, send, {
       outcome: send.doubt ? workerDiedOutcome : { status: "refused", error: prepared },
@@ -138,7 +146,7 @@ async function claimAndCall(
   // The lease may have expired while this process was frozen. Then another worker settles the send.
   if (claimed.lease! <= now().toISOString()) return;
   const [outcome] = await sendOneByOne(provider, {
-    mailing,
+    mailing: { ...mailing, notAfter: lastCallBefore(new Date(claimed.lease!)) },
     credentials,
     term: claimed.key,
     repeated: (claimed.attempt ?? 1) > 1,
@@ -175,7 +183,7 @@ export async function claimDirectly(accepted: AcceptedSend): Promise<DirectHandO
   if (limiter.isPaused(lane)) return undefined;
   const entry = inFlight.enterAtOnce(orgId, config.id);
   if (!entry) return undefined;
-  const claim = { ...createClaim(send, provider), key };
+  const claim = { ...createClaim(send, provider, config), key };
   let hasStarted = false;
   const start = (content: SingleContent, claimed: SendItem) => {
     hasStarted = true;
@@ -227,7 +235,7 @@ async function callDirectly(
     () => undefined,
   );
   const [outcome] = await sendOneByOne(parts.provider, {
-    mailing: parts.mailing,
+    mailing: { ...parts.mailing, notAfter: lastCallBefore(new Date(claimed.lease!)) },
     credentials: parts.credentials,
     term: claimed.key,
     repeated: false,
@@ -254,8 +262,8 @@ async function prepareDirectly(
       sendingConfigs.decryptCredentials(orgId, config),
       warmUp.countMails(orgId, config, countAddresses(send)),
     ]);
-    const sources = { content, parts, files: [] };
-    return { ...composeMailing(send, sources, config), credentials };
+    const recipient = { sendId: send.id, to: send.toEmail, name: content.toName };
+    return { ...composeMailing({ content, recipient }, { parts, files: [] }, config), credentials };
   } catch (error) {
     return toPermanentMessage(error);
   }
@@ -273,7 +281,7 @@ function isDue({ status, scheduledAt, lease, turnAt }: SingleSendItem): boolean 
 const isSettledElsewhere = ({ status, duesk, lease }: SingleSendItem): boolean =>
   duesk !== undefined &&
   (lease ?? "") <= endedBy(leaseSeconds).toISOString() &&
-  !["scheduled", "queued", "sending"].includes(status);
+  !["scheduled", "queued", "sending", "uncertain"].includes(status);
 
 interface PreparedSend {
   config: sendingConfigs.SendingConfig;
@@ -289,22 +297,32 @@ interface PreparedSend {
 }
 
 /**
- * Reads and renders the mail. Undefined while the attachments of others fill the memory. Throws a
- * Problem when it can never be sent.
+ * Reads and renders the mail. Undefined while the attachments of others fill the memory, `paused`
+ * while its campaign is paused. Throws a Problem when it can never be sent.
  */
-async function prepareSend(orgId: number, send: SingleSendItem): Promise<PreparedSend | undefined> {
-  const [content, config, contacts, lane, timezone] = await Promise.all([
-    findContent(orgId, send).then((found) => leaveOutSuppressedCopies(orgId, send, found)),
+async function prepareSend(
+  orgId: number,
+  send: SingleSendItem,
+): Promise<PreparedSend | "paused" | undefined> {
+  const [mail, config, contacts, lane, timezone] = await Promise.all([
+    findMail(orgId, send),
     findConfig(orgId, send.sendingConfigId),
     send.system ? [] : findContact(orgId, send),
     limiter.readState(orgId, send.sendingConfigId),
     organizations.getTimezone(orgId),
     requireNotSuppressed(orgId, send),
   ]);
-  const releaseMemory = attachments.reserveMemory(content.attachments);
+  const source = sourceOf(send);
+  if (source && mail.line) {
+    const state = await getSourceState(orgId, source);
+    if (state === "paused") return "paused";
+    if (state === "cancelled") throw invalid("cancelled");
+    await requireEligible(orgId, mail);
+  }
+  const releaseMemory = attachments.reserveMemory(mail.content.attachments);
   if (!releaseMemory) return undefined;
   try {
-    const mailing = await buildMailing({ orgId, content, config, lane }, send);
+    const mailing = await buildMailing({ orgId, mail, config, lane }, send);
     return { ...mailing, contacts, timezone, releaseMemory };
   } catch (error) {
     releaseMemory();
@@ -312,19 +330,19 @@ async function prepareSend(orgId: number, send: SingleSendItem): Promise<Prepare
   }
 }
 
-type MailSource = Pick<DirectMail, "orgId" | "content" | "config" | "lane">;
+type QueuedMail = Pick<DirectMail, "orgId" | "config" | "lane"> & { mail: StoredMail };
 
-async function buildMailing({ orgId, content, config, lane }: MailSource, send: SingleSendItem) {
+async function buildMailing({ orgId, mail, config, lane }: QueuedMail, send: SingleSendItem) {
   const [parts, files, credentials, slot] = await Promise.all([
-    loadMailParts(orgId, content),
-    attachments.loadAttachments(content.attachments),
+    loadMailParts(orgId, mail.content),
+    attachments.loadAttachments(mail.content.attachments),
     sendingConfigs.decryptCredentials(orgId, config),
     // A send that returns for its reserved slot checks only whether the whole config is paused.
     config.ratePerSecond && !send.turnAt
       ? limiter.acquireSlot(orgId, config, { n: 1, maxAheadMs: maxSlotAheadMs })
       : acquireUnlimitedSlot(orgId, config.id, lane),
   ]);
-  const { provider, mailing } = composeMailing(send, { content, parts, files }, config);
+  const { provider, mailing } = composeMailing(mail, { parts, files }, config);
   return { config, provider, credentials, mailing, slot };
 }
 
@@ -340,22 +358,32 @@ const acquireUnlimitedSlot = async (
 
 /** Throws a Problem when the mail can never be sent. */
 function composeMailing(
-  send: SingleSendItem,
-  { content, parts, files }: { content: SingleContent; parts: MailParts; files: Attachment[] },
+  { content, recipient: addressee, line }: StoredMail,
+  { parts, files }: { parts: MailParts; files: Attachment[] },
   config: sendingConfigs.SendingConfig,
 ) {
   const { common, renderRecipient } = compose(content, parts, files);
   const provider = providerOf(config.provider)!;
-  const recipient = renderRecipient({ sendId: send.id, to: send.toEmail, name: content.toName });
+  const recipient = renderRecipient(addressee);
   const flaw = recipientFlaw(provider, common, recipient);
   if (flaw) throw invalid(flaw);
-  return { provider, mailing: { ...common, recipients: [recipient] } };
+  const { opens: trackOpens = common.trackOpens, clicks: trackClicks = common.trackClicks } =
+    line ?? {};
+  return { provider, mailing: { ...common, trackOpens, trackClicks, recipients: [recipient] } };
 }
 
-async function findContent(orgId: number, { id, content }: SingleSendItem): Promise<SingleContent> {
-  const item = content ?? (await get<CompressedValue>(keys.singleContent(orgId, id)));
-  if (!item) throw missing("The send was never accepted: its content is missing");
-  return decompress<SingleContent>(item);
+async function findMail(orgId: number, send: SingleSendItem): Promise<StoredMail> {
+  const mail = await findStoredMail(orgId, send);
+  if (!mail) throw missing("The content of the send is not stored");
+  return { ...mail, content: await leaveOutSuppressedCopies(orgId, send, mail.content) };
+}
+
+/** Throws a Problem with the reason why the contact gets no marketing mail any more. */
+async function requireEligible(orgId: number, { line, head }: StoredMail): Promise<void> {
+  const { siteId, capDays, topic } = head!;
+  const limits = { orgId, siteId, capDays, topic };
+  const [reason] = await eligibility.listExclusionReasons(limits, [line!], { consistent: true });
+  if (reason) throw invalid(reason);
 }
 
 // Acceptance checks suppressions too, so only mail that has waited is checked again.
@@ -378,8 +406,8 @@ const hasWaited = (createdAt: string): boolean =>
 async function leaveOutSuppressedCopies(
   orgId: number,
   { createdAt }: SingleSendItem,
-  content: SingleContent,
-): Promise<SingleContent> {
+  content: MailContent,
+): Promise<MailContent> {
   const { copies } = content;
   if (!copies || !hasWaited(createdAt)) return content;
   const emails = [...copies.to, ...copies.cc, ...copies.bcc].map(({ email }) => email);
@@ -400,15 +428,15 @@ async function claimSend(
   { provider, config }: PreparedSend,
 ): Promise<SingleSendItem | undefined> {
   const set = {
-    ...createClaim(send, provider),
+    ...createClaim(send, provider, config),
     ...(send.doubt ? { doubt: true } : { key: await openIdempotencyWindow(provider, config) }),
   };
-  const { status, attempt, turnAt } = send;
+  const { status, attempt, turnAt, by } = send;
   const isClaimed = await updateTogether({
     key: keys.send(orgId, send.id),
     set,
     remove: ["turnAt"],
-    ifEquals: { status, attempt, turnAt },
+    ifEquals: { status, attempt, turnAt, by },
   });
   // The SDK repeats a write whose response was lost, and the repeat then fails because of its own
   // first try.
@@ -418,13 +446,18 @@ async function claimSend(
   return { ...rest, ...set } as SingleSendItem;
 }
 
-const createClaim = (send: SingleSendItem, provider: ProviderAdapter) => ({
+const createClaim = (
+  send: SingleSendItem,
+  provider: ProviderAdapter,
+  { revision }: sendingConfigs.SendingConfig,
+) => ({
   status: "sending" as const,
   attempt: (send.attempt ?? 0) + 1,
   by: randomBase62(8),
   lease: addSeconds(leaseSeconds).toISOString(),
   firstClaimedAt: send.firstClaimedAt ?? now().toISOString(),
   provider: provider.key,
+  revision,
 });
 
 /**
@@ -440,7 +473,7 @@ export const markUncertain = (orgId: number, send: SingleSendItem): Promise<bool
     doubt: true,
     ...dueAttributes(orgId, send.id, now()),
   };
-  const change = { set, remove: ["key", "turnAt"] };
+  const change = { set, remove: ["key", "turnAt", "revision"] };
   return transact(update(keys.send(orgId, send.id), change, { if: unchangedCondition(send) }));
 };
 
@@ -504,8 +537,15 @@ async function settleSend(
   const toUncounted = (status: SingleSendItem["uncounted"]) => ({
     uncounted: send.system ? undefined : status,
   });
-  const remove = send.system ? transientAttributes : handOverAttributes;
-  const set = { ...fields, ...toUncounted(fields.status as SingleSendItem["uncounted"]) };
+  const found = fields.status === "uncertain" ? lookUpAttributesOf(orgId, send) : {};
+  const remove = (send.system ? transientAttributes : handOverAttributes).filter(
+    (name) => !(name in found),
+  );
+  const set = {
+    ...fields,
+    ...found,
+    ...toUncounted(fields.status as SingleSendItem["uncounted"]),
+  };
   // Incrementing `v` makes events that were applied to the old state apply again.
   const isSettled = await transact(
     update(key, { set, add: { v: 1 }, remove }, { if: unchangedCondition(send) }),
@@ -513,29 +553,35 @@ async function settleSend(
   if (isSettled) return countOutcome(orgId, { ...send, ...set }, contacts);
   // An event settled the send first: add only the other fields from the provider's response.
   const { status: _, error: __, ...others } = fields;
-  if (send.attempt)
+  if (send.by)
     await transact(
       update(
         key,
         { set: { ...others, ...toUncounted("sent") }, remove },
-        { if: equals("attempt", send.attempt) },
+        { if: equals("by", send.by) },
       ),
     );
   const current = await get<SingleSendItem>(key);
   if (current) await countOutcome(orgId, current, contacts);
 }
 
+const lookUpAttributesOf = (orgId: number, send: SingleSendItem) => {
+  const provider = providerOf(send.provider);
+  return provider ? lookUpAttributes(orgId, send.id, { provider, revision: send.revision }) : {};
+};
+
 /**
  * Stores the outcome in a plain write, with a run that counts it together with others. Returns
- * false when it did not: outcomes are rare, or the mail has a contact, or an entry on the due
- * index, which is removed when the mail is counted.
+ * false when it did not: outcomes are rare, or it is uncertain, or the mail has a contact, or an
+ * entry on the due index, which is removed when the mail is counted.
  */
 async function settleInRun(
   orgId: number,
   send: SingleSendItem,
   { fields, contacts, timezone }: FieldsToStore,
 ): Promise<boolean> {
-  if (send.system || send.duesk || !timezone || !contacts || contacts[0]) return false;
+  if (fields.status === "uncertain" || send.system || send.duesk) return false;
+  if (!timezone || !contacts || contacts[0]) return false;
   if (!outcomeRuns.areOutcomesFrequent(orgId)) return false;
   const key = keys.send(orgId, send.id);
   const uncounted = fields.status as SingleSendItem["uncounted"];
@@ -564,14 +610,15 @@ const countStored = async (orgId: number, { id }: SingleSendItem): Promise<void>
 
 /**
  * Stores and counts the outcome in one transaction, which costs less than two writes. Returns false
- * when it did not: the mail has a contact, whose counters need the outcome to be stored first, or
- * the transaction failed, so that the outcome is stored without it.
+ * when it did not: the mail is or was uncertain, or it has a contact, whose counters need the
+ * outcome to be stored first, or the transaction failed, so that the outcome is stored without it.
  */
 async function settleAndCount(
   orgId: number,
   send: SingleSendItem,
   { fields, contacts, timezone }: FieldsToStore,
 ): Promise<boolean> {
+  if (fields.status === "uncertain" || send.wasUncertain) return false;
   if (send.system || !contacts || contacts[0]) return false;
   const { siteId, sendingConfigId: configId } = send;
   const counterChange = { configId, counts: { [fields.status!]: 1 } };
@@ -595,46 +642,19 @@ async function settleAndCount(
   }
 }
 
-/** Counts the outcome once, on the contact and in the daily counters. Safe to repeat. */
-async function countOutcome(
-  orgId: number,
-  send: SingleSendItem,
-  knownContacts?: Contacts,
-): Promise<void> {
-  const { uncounted, run, siteId, sendingConfigId: configId } = send;
-  if (!uncounted) return;
-  const key = keys.send(orgId, send.id);
-  const remove = [...indexAttributeNames("due"), "uncounted", "run"];
-  const condition = all(
-    present("uncounted"),
-    run === undefined ? absent("run") : equals("run", run),
+/**
+ * An event proved that the provider has the mail, after its worker crashed or before it was handed
+ * over again. Counts it as sent, because nobody else does.
+ */
+async function settleByEvent(orgId: number, send: SingleSendItem): Promise<void> {
+  const isCounted = send.system || !(send.wasUncertain || send.attempt);
+  const set = { uncounted: isCounted ? undefined : ("sent" as const) };
+  const remove = isCounted ? transientAttributes : handOverAttributes;
+  const isSettled = await transact(
+    update(keys.send(orgId, send.id), { set, remove }, { if: unchangedCondition(send) }),
   );
-  if (run && !(await outcomeRuns.abandonRun(orgId, run))) {
-    await transact(update(key, { remove }, { if: condition }));
-    return;
-  }
-  const [date, contacts] = await Promise.all([
-    organizations.getToday(orgId),
-    knownContacts ?? engagement.getAddressees(orgId, [send]),
-  ]);
-  const contactId = send.contactId ?? contacts[0]?.id;
-  if (uncounted === "sent") await engagement.recordSends(orgId, [{ ...send, contactId }], contacts);
-  const counterChange = { configId, counts: { [uncounted]: 1 } };
-  await transact(
-    update(key, { set: { contactId }, remove }, { if: condition }),
-    ...dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: send.id }, [counterChange]),
-  );
+  if (isSettled) await countOutcome(orgId, { ...send, ...set });
 }
-
-const removeTransient = async (orgId: number, send: SingleSendItem): Promise<void> => {
-  await transact(
-    update(
-      keys.send(orgId, send.id),
-      { remove: transientAttributes },
-      { if: unchangedCondition(send) },
-    ),
-  );
-};
 
 /** Attributes that are needed only until the provider has responded. */
 const handOverAttributes = [
@@ -644,6 +664,7 @@ const handOverAttributes = [
   "by",
   "firstClaimedAt",
   "key",
+  "revision",
   "doubt",
   "turnAt",
 ];

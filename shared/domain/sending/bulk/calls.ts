@@ -205,6 +205,7 @@ async function claimCall(
     key: maybeHandedOver.size
       ? lastClaim?.key
       : await provider.openIdempotencyWindow(transport.provider, transport.config),
+    revision: transport.config.revision,
     alone: maybeHandedOver.size ? true : undefined,
     skip: await listExclusions(prepared, transport, unsettled),
     later: slowRecipients.length ? slowRecipients.map(({ i }) => i) : undefined,
@@ -436,6 +437,7 @@ async function callProvider(
       outcomeByIndex.get(i) ?? toUncalledOutcome(claim, i, maybeHandedOver.has(i)),
     ]),
     doubt: nowMaybeHandedOver.filter((i) => outcomeByIndex.get(i)?.status === "held"),
+    revision: claim.revision,
     ...(!prepared.needsItems && {
       at: now().toISOString(),
       provider: transport.provider.key,
@@ -484,7 +486,10 @@ async function sendMailing(
   recipients: ChunkRecipient[],
 ): Promise<{ outcomes: HandOverOutcome[]; inOneCall: boolean } | undefined> {
   const { provider: adapter, credentials } = transport;
-  const mailing = await transport.toMailing(recipients);
+  const mailing = {
+    ...(await transport.toMailing(recipients)),
+    notAfter: provider.lastCallBefore(prepared.runner.end),
+  };
   // A repeat must have the same content. That is impossible while a recipient's mail cannot be
   // rendered.
   if (mailing.recipients.length !== recipients.length)

@@ -24,6 +24,7 @@ import * as dailyCounters from "../daily-counters.ts";
 import * as sources from "../mail-sources.ts";
 import { toSendFields } from "../provider-calls/provider-call.ts";
 import type { SendItem } from "../sends.ts";
+import { lookUpAttributes } from "../single-send-item.ts";
 import * as calls from "./calls.ts";
 import type { ChunkRecipient } from "./chunks.ts";
 import * as chunks from "./chunks.ts";
@@ -466,11 +467,17 @@ async function insertSettledSends(
   settled: SettledMail[],
 ): Promise<sources.SourceCounts> {
   const settledAt = now().toISOString();
-  const sendsWithoutContact = settled.map(({ recipient, outcome }) => ({
-    ...chunks.toSendItem(head, queued.block, recipient),
-    ...(transport && { provider: transport.provider.key }),
-    ...toSendFields(outcome, settledAt),
-  }));
+  const sendsWithoutContact = settled.map(({ recipient, outcome, result: { revision } }) => {
+    const send = chunks.toSendItem(head, queued.block, recipient);
+    return {
+      ...send,
+      ...(transport && { provider: transport.provider.key }),
+      ...toSendFields(outcome, settledAt),
+      ...(transport &&
+        outcome.status === "uncertain" &&
+        lookUpAttributes(orgId, send.id, { provider: transport.provider, revision })),
+    };
+  });
   const contacts = await engagement.getAddressees(orgId, sendsWithoutContact);
   const sends = sendsWithoutContact.map((send, i) => ({
     ...send,
@@ -501,21 +508,14 @@ async function insertSettledSends(
   return counts;
 }
 
-/**
- * A provider event that arrived first proves that the mail was sent, whatever the response said. A
- * recipient who was excluded at hand-over is counted under the exclusion reason and no longer as
- * accepted.
- */
-function toSourceCounts(
+/** A provider event that arrived first proves that the mail was sent, whatever the response said. */
+const toSourceCounts = (
   outcome: HandOverOutcome,
   existing: SendItem | undefined,
-): sources.SourceCounts {
-  if (outcome.status === "accepted" || existing?.early) return { sent: 1 };
-  if (outcome.status === "uncertain") return { uncertain: 1 };
-  const reason = outcome.error as sources.ExclusionReason;
-  if (sources.exclusionReasons.includes(reason)) return { accepted: -1, [reason]: 1 };
-  return outcome.error === "cancelled" ? { cancelled: 1 } : { failed: 1 };
-}
+): sources.SourceCounts =>
+  existing?.early
+    ? { sent: 1 }
+    : sources.countsOfSettled({ status: "failed", ...toSendFields(outcome, "") });
 
 /**
  * For sends that an event inserted first: keeps the state from the event and adds the fields from

@@ -62,8 +62,6 @@ interface LaneRun extends Omit<lanes.Runner, "stalledSince"> {
   configId: number;
   /** Owns the lane, or a place of an assistant, and its chunks. */
   owner: string;
-  /** When its leases end. */
-  end: Date;
   handOver: HandOver;
   isAssistant: boolean;
   /** Other runners may hand over chunks of the lane, so each chunk is leased. */

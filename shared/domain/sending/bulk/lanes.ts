@@ -79,6 +79,8 @@ export interface CallClaim {
    * the provider has no idempotency keys.
    */
   key?: IdempotencyWindow | undefined;
+  /** Revision of the sending config that makes the call. Absent: unknown. */
+  revision?: number | undefined;
   /** One provider call per mail, instead of one batch call. */
   alone?: true | undefined;
   /** Recipients left out, by index, with the reason. */
@@ -103,6 +105,8 @@ export interface CallResult {
   at?: string | undefined;
   /** Key of the provider that was called. Stored together with `at`. */
   provider?: string | undefined;
+  /** Revision of the sending config that made the call. Absent: unknown. */
+  revision?: number | undefined;
   /** By index: the contact who had the address of a transactional mail. */
   contactIds?: Record<string, number> | undefined;
 }
@@ -125,6 +129,8 @@ export interface Runner {
   shouldContinue(): boolean;
   /** False when its lease has expired: another runner may have the lane. */
   holdsLease(): boolean;
+  /** When its leases end. */
+  end: Date;
   /** Since when the provider has accepted nothing of the lane (ISO 8601). */
   stalledSince: string | undefined;
   departures: DepartureReader;

@@ -10,6 +10,7 @@ import type {
   Mailing,
   ProviderAdapter,
 } from "../../../providers/provider-adapter.ts";
+import { timeoutSeconds } from "../../../providers/provider-http.ts";
 import * as accountLimits from "../../senders/account-limits.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
 import type { SendItem } from "../sends.ts";
@@ -61,6 +62,12 @@ export const canRepeatCall = (
   term: IdempotencyWindow | undefined,
   { revision }: SendingConfig,
 ): boolean => term !== undefined && term.revision === revision && term.until > now().toISOString();
+
+/**
+ * No call starts later, so that it is over when the lease ends. Then another worker may ask the
+ * provider for the mail.
+ */
+export const lastCallBefore = (leaseEnd: Date): Date => addSeconds(-timeoutSeconds - 5, leaseEnd);
 
 /** The provider may have the mail, without confirming it. */
 export const mayBeHandedOver = (outcome: HandOverOutcome): boolean =>

@@ -1,0 +1,169 @@
+// Asks providers for uncertain mails by our send id. A found mail is settled as sent. A mail that
+// the provider certainly does not have is handed over again. The others stay uncertain.
+
+import { getMany } from "../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { addSeconds, now } from "../../clock.ts";
+import { undefinedIfMissing } from "../../errors.ts";
+import * as log from "../../kernel/log.ts";
+import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { keys } from "../../keys.ts";
+import type { LookUpOutcome, ProviderAdapter } from "../../providers/provider-adapter.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { queues } from "../../queues.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import { countOutcome } from "./count-outcome.ts";
+import { findConfig } from "./provider-calls/provider-call.ts";
+import * as limiter from "./provider-calls/rate-limiter.ts";
+import { type SingleSendItem, uncertainDueAttributes } from "./single-send-item.ts";
+import * as uncertain from "./uncertain-sends.ts";
+
+// A message may run for 60 seconds, and the last request takes up to 25.
+const maxRunSeconds = 30;
+/** By then, the due index finds the sends of this message again. */
+const maxWaitSeconds = 240;
+
+const [firstBackOffSeconds, longestBackOffSeconds] = [300, 12 * 3600];
+const backOffSeconds = ({ n }: { n: number }): number =>
+  Math.min(firstBackOffSeconds * 2 ** n, longestBackOffSeconds);
+
+type SoughtSend = SingleSendItem & { lookUp: NonNullable<SingleSendItem["lookUp"]> };
+
+/**
+ * Asks the provider of a sending config for uncertain sends and settles those that it tells. Stops
+ * while the config is paused or the provider does not answer. Safe to repeat and to run twice at a
+ * time.
+ */
+export async function lookUpSends(
+  orgId: number,
+  configId: number,
+  sendIds: number[],
+): Promise<void> {
+  const sought = await listSought(orgId, sendIds);
+  if (!sought.length) return;
+  const config = await findConfig(orgId, configId).catch(undefinedIfMissing);
+  const provider = config && getProvider(config.provider);
+  if (!config || !provider?.lookUp) {
+    for (const send of sought) await uncertain.endLookUps(orgId, send);
+    return;
+  }
+  const credentials = await sendingConfigs.decryptCredentials(orgId, config);
+  const until = addSeconds(maxRunSeconds);
+  for (const [i, batch] of splitIntoBatches(sought, provider.lookUp.max).entries()) {
+    const { waitSeconds } = await limiter.acquireSlot(orgId, config, { n: 1 });
+    if (waitSeconds > 0 || now() >= until) {
+      const left = sought.slice(i * provider.lookUp.max).map(({ id }) => id);
+      return continueLater({ orgId, configId, lookUp: left }, waitSeconds);
+    }
+    const outcomes = await lookUpBatch(orgId, batch, { config, provider, credentials });
+    if (outcomes.length && outcomes.every(({ status }) => status === "unknown")) return;
+  }
+}
+
+const continueLater = async (
+  message: { orgId: number; configId: number; lookUp: number[] },
+  delaySeconds: number,
+): Promise<void> => {
+  if (delaySeconds <= maxWaitSeconds)
+    await enqueue(queues.send, [message], { group: message.orgId, delaySeconds });
+};
+
+/** Counts outcomes that a crash left uncounted, and ends look-ups that have no more use. */
+async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[]> {
+  const sends = await getMany<SingleSendItem>(
+    sendIds.map((id) => keys.send(orgId, id)),
+    { consistent: true },
+  );
+  const sought: SoughtSend[] = [];
+  for (const send of sends) {
+    if (!send?.lookUp) continue;
+    if (send.uncounted) await countOutcome(orgId, send);
+    const isOver = send.lookUp.at <= addSeconds(-uncertain.settlingSeconds).toISOString();
+    if (send.status !== "uncertain" || isOver) await uncertain.endLookUps(orgId, send);
+    else sought.push(send as SoughtSend);
+  }
+  return sought;
+}
+
+interface Account {
+  config: sendingConfigs.SendingConfig;
+  provider: ProviderAdapter;
+  credentials: Record<string, unknown>;
+}
+
+/** Makes one request and applies its answer. */
+async function lookUpBatch(
+  orgId: number,
+  batch: SoughtSend[],
+  { config, provider, credentials }: Account,
+): Promise<LookUpOutcome[]> {
+  const sends = await takeBatch(orgId, batch);
+  if (!sends.length) return [];
+  const askedAt = now();
+  const outcomes = await provider.lookUp!.find({
+    mails: sends.map(({ id, toEmail }) => ({ sendId: id, to: toEmail })),
+    since: earliestHandOver(sends),
+    credentials,
+  });
+  for (const [i, send] of sends.entries())
+    await applyOutcome(orgId, send, { outcome: outcomes[i]!, config, provider, askedAt });
+  const count = (status: LookUpOutcome["status"]) =>
+    outcomes.filter((outcome) => outcome.status === status).length;
+  const counts = { found: count("found"), missing: count("missing"), unknown: count("unknown") };
+  log.info("look-up", { orgId, configId: config.id, provider: provider.key, ...counts });
+  return outcomes;
+}
+
+/**
+ * Notes the look-ups before they are made: a crash delays the next ones, and a worker that took the
+ * sends over makes the answer of this one void.
+ */
+async function takeBatch(orgId: number, batch: SoughtSend[]): Promise<SoughtSend[]> {
+  const taken = await Promise.all(
+    batch.map(async (send) => {
+      const lookUp = { ...send.lookUp, n: send.lookUp.n + 1 };
+      const due = uncertainDueAttributes(orgId, send.id, addSeconds(backOffSeconds(send.lookUp)));
+      const set = { lookUp, ...due };
+      return (await uncertain.changeUncertain(orgId, send, { set })) ? [{ ...send, lookUp }] : [];
+    }),
+  );
+  return taken.flat();
+}
+
+/** No mail was handed over before it was accepted, or before its scheduled time. */
+const earliestHandOver = (sends: SoughtSend[]): Date =>
+  new Date(sends.map(({ scheduledAt, createdAt }) => scheduledAt ?? createdAt).toSorted()[0]!);
+
+interface Answer extends Omit<Account, "credentials"> {
+  outcome: LookUpOutcome;
+  askedAt: Date;
+}
+
+async function applyOutcome(orgId: number, send: SoughtSend, answer: Answer): Promise<void> {
+  const { outcome } = answer;
+  if (outcome.status === "found")
+    return uncertain.settleUncertain(orgId, send, {
+      status: "sent",
+      sentAt: send.lookUp.at,
+      providerMessageId: outcome.messageId,
+    });
+  if (outcome.status !== "missing" || !isCertain(send, answer)) return;
+  const obstacle = await uncertain.handOverAgain(orgId, send);
+  if (obstacle === "cancelled")
+    await uncertain.settleUncertain(orgId, send, { status: "cancelled" });
+}
+
+/** The provider was asked late enough, and about the account that the mail was handed over to. */
+function isCertain(
+  send: SoughtSend,
+  { provider: { key, lookUp }, config: { revision }, askedAt }: Answer,
+): boolean {
+  if (!lookUp?.missing) return false;
+  const { afterSeconds, withinSeconds } = lookUp.missing;
+  return (
+    send.provider === key &&
+    send.lookUp.revision === revision &&
+    addSeconds(afterSeconds, new Date(send.lookUp.at)) <= askedAt &&
+    addSeconds(withinSeconds, earliestHandOver([send])) > askedAt
+  );
+}
