@@ -1,0 +1,209 @@
+// Uncertain mails at a provider that can be asked: they are looked up by our send id, and then
+// settled or handed over again. Nobody gets a mail twice.
+
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
+import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
+import { keys } from "../../shared/keys.ts";
+import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
+import type { ProviderFault } from "../support/fake-provider.ts";
+import * as mailTest from "../support/sending.ts";
+
+// The tests run and crash hundreds of workers.
+vi.setConfig({ testTimeout: 60_000 });
+beforeAll(mailTest.useOwnTableAndQueues);
+
+let from: mailTest.TestSender;
+afterEach(() => from.provider.stop());
+
+/** A sender at Postmark whose token may search. */
+async function createAskableSender(more: { ratePerSecond?: number } = {}) {
+  from = await mailTest.createSender("postmark", more);
+  from.provider.searchDelaySeconds = 30;
+  return from;
+}
+
+const statusesOf = (ids: number[]) =>
+  Promise.all(ids.map(async (id) => (await findDetail(from.caller, id)).status));
+
+const fifteenMinutes = { forSeconds: 15 * 60, lookUps: true };
+
+describe.each([
+  ["accepted, but its response was lost", "lost", 1],
+  ["not accepted, and its connection was cut", "reset", 1],
+] as const)("a single send that was %s", (_, fault: ProviderFault, mails) => {
+  test("is settled within 15 minutes and goes out once", async () => {
+    await createAskableSender();
+    from.provider.faultFor = ({ n }) => (n === 1 ? fault : undefined);
+    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+    await mailTest.runWorkers();
+    expect(await statusesOf([id])).toEqual(["uncertain"]);
+    await mailTest.runWorkers(fifteenMinutes);
+    expect(await findDetail(from.caller, id)).toMatchObject({
+      status: "sent",
+      providerMessageId: `m-${id}`,
+      error: null,
+    });
+    expect(from.provider.mails).toHaveLength(mails);
+    expect(from.provider.calls).toHaveLength(fault === "reset" ? 2 : 1);
+    await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+});
+
+test("mails of a batch are looked up, and those that the provider lacks go out alone", async () => {
+  await createAskableSender();
+  const recipients = mailTest.uniqueRecipients(4).map((one, i) => ({ ...one, trackOpens: i > 1 }));
+  from.provider.faultFor = ({ n }) => (["lost", "reset"] as const)[n - 1];
+  const { results } = await mailTest.sendBatch(from, recipients);
+  const ids = results.map(({ id }) => id!);
+  await mailTest.runWorkers();
+  expect(await statusesOf(ids)).toEqual(ids.map(() => "uncertain"));
+  await mailTest.runWorkers(fifteenMinutes);
+  expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
+  expect(from.provider.calls.map(({ recipients }) => recipients)).toEqual([2, 2, 1, 1]);
+  expect(from.provider.mails.map(({ trackOpens }) => trackOpens)).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+  await mailTest.expectSettled(from, ids, { sent: 4 });
+});
+
+test("a mail stays uncertain while the search is not permitted, and is not asked about for ever", async () => {
+  await createAskableSender();
+  from.provider.searchDelaySeconds = undefined;
+  from.provider.faultFor = () => "reset";
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers({ lookUps: true });
+  expect(await statusesOf([id])).toEqual(["uncertain"]);
+  expect(from.provider.searches.length).toBeGreaterThan(5);
+  expect(from.provider.searches.length).toBeLessThan(20);
+  await mailTest.expectSettled(from, [id], { uncertain: 1 });
+});
+
+test("a missing mail of another account is not sent again", async () => {
+  await createAskableSender();
+  from.provider.faultFor = ({ n }) => (n === 1 ? "reset" : undefined);
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers();
+  const { orgId } = from.caller;
+  await write(update(keys.record(orgId, "CONFIG", from.configId), { add: { revision: 1 } }));
+  await mailTest.runWorkers({ lookUps: true });
+  expect(from.provider.searches.length).toBeGreaterThan(1);
+  expect(from.provider.mails).toEqual([]);
+  expect(await statusesOf([id])).toEqual(["uncertain"]);
+});
+
+test("a mail that is uncertain again is looked up again", async () => {
+  await createAskableSender();
+  from.provider.faultFor = ({ n }) => (["reset", "reset", "lost"] as const)[n - 1];
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers({ forSeconds: 3600, lookUps: true });
+  expect(await statusesOf([id])).toEqual(["sent"]);
+  expect(from.provider.mails).toHaveLength(1);
+  await mailTest.expectSettled(from, [id], { sent: 1 });
+});
+
+test("a paused config is not asked", async () => {
+  await createAskableSender();
+  from.provider.faultFor = ({ n }) => (n === 1 ? "reset" : undefined);
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers();
+  const { orgId } = from.caller;
+  const notBefore = clock.addSeconds(1800).getTime();
+  await write(update(keys.lane(orgId, from.configId), { set: { notBefore } }));
+  await mailTest.runWorkers({ forSeconds: 1200, lookUps: true });
+  expect(from.provider.searches).toEqual([]);
+  await mailTest.runWorkers({ forSeconds: 1800, lookUps: true });
+  expect(await statusesOf([id])).toEqual(["sent"]);
+});
+
+describe("a crash or a pause", () => {
+  const hangUp = (interrupt: typeof crashAtSomeSteps) => async () => {
+    await createAskableSender();
+    await interrupt(async (crash) => {
+      from.provider.faultFor = () => undefined;
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+      mailTest.pendingMessages.length = 0;
+      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await mailTest.runWorkers(fifteenMinutes);
+      expect(await statusesOf([id])).toEqual(["sent"]);
+      expectOnce([id]);
+    });
+    await mailTest.expectSettled(from, []);
+  };
+  const meanwhile = () => mailTest.runWorkers(fifteenMinutes);
+  const paused: typeof crashAtSomeSteps = (scenario) => pausedAtSomeSteps(meanwhile, scenario);
+
+  test("(crash) of the hand-over of a single send sends it once", hangUp(crashAtSomeSteps));
+  test("(pause) of the hand-over of a single send sends it once", hangUp(paused));
+
+  const interruptLane = (interrupt: typeof crashAtSomeSteps) => async () => {
+    await createAskableSender();
+    await interrupt(async (crash) => {
+      const recipients = mailTest
+        .uniqueRecipients(6)
+        .map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
+      const { results } = await mailTest.sendBatch(from, recipients);
+      mailTest.pendingMessages.length = 0;
+      await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
+      await mailTest.runWorkers(fifteenMinutes);
+      const ids = results.map(({ id }) => id!);
+      expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
+      expectOnce(ids);
+    });
+    await mailTest.expectSettled(from, []);
+  };
+  test("(crash) of a lane sends each mail once", interruptLane(crashAtSomeSteps));
+  test("(pause) of a lane sends each mail once", interruptLane(paused));
+
+  const interruptLookUp =
+    (fault: "lost" | "reset", interrupt: typeof crashAtSomeSteps) => async () => {
+      await createAskableSender();
+      await interrupt(async (crash) => {
+        const isFirst = new Set([from.provider.calls.length + 1]);
+        from.provider.faultFor = ({ n }) => (isFirst.delete(n) ? fault : undefined);
+        const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+        await mailTest.runWorkers();
+        clock.advanceClock(400);
+        await crash(() => lookUpSends(from.caller.orgId, from.configId, [id]));
+        await mailTest.runWorkers({ forSeconds: 3600, lookUps: true });
+        expect(await statusesOf([id])).toEqual(["sent"]);
+        expectOnce([id]);
+      });
+      await mailTest.expectSettled(from, []);
+    };
+  for (const fault of ["lost", "reset"] as const) {
+    const what = fault === "lost" ? "found" : "missing";
+    test(
+      `(crash) of the look-up of a ${what} mail sends it once`,
+      interruptLookUp(fault, crashAtSomeSteps),
+    );
+    test(`(pause) of the look-up of a ${what} mail sends it once`, interruptLookUp(fault, paused));
+  }
+
+  test("(two at a time) look-ups of the same mails hand each over once", async () => {
+    await createAskableSender();
+    from.provider.faultFor = ({ n }) => (n === 1 ? "reset" : undefined);
+    const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(5));
+    const ids = results.map(({ id }) => id!);
+    await mailTest.runWorkers();
+    clock.advanceClock(400);
+    const look = () => lookUpSends(from.caller.orgId, from.configId, ids);
+    await Promise.all([look(), look(), look()]);
+    await mailTest.runWorkers(fifteenMinutes);
+    expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
+    expectOnce(ids);
+    await mailTest.expectSettled(from, ids, { sent: 5 });
+  });
+
+  function expectOnce(ids: number[]) {
+    const mailed = from.provider.mails.filter(({ sendId }) => ids.includes(sendId));
+    expect(mailed.map(({ sendId }) => sendId).toSorted()).toEqual(ids.toSorted());
+  }
+});
