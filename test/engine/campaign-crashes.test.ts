@@ -6,6 +6,8 @@ import { worker as laneWorker } from "../../functions/queue/lane.ts";
 import { write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as reader from "../../shared/domain/audience/contacts/contact-reader.ts";
+import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
@@ -242,6 +244,74 @@ test.each(sampleOf(1, ["pause", "resume"], "pause"))(
 
 // Like a process that is stopped and continued: its leases expire, other workers finish the
 // campaign, and then the first worker continues.
+describe("at a provider that can be asked", () => {
+  const createAskableSender = async () => {
+    const from = await createCampaignSender();
+    from.provider.searchDelaySeconds = 30;
+    return from;
+  };
+
+  test("a campaign has no uncertain mail 15 minutes after a crash of its lane, and none goes out twice", async () => {
+    const from = await createAskableSender();
+    const ids = await insertListMembers(from, 3);
+    await crashAtSomeSteps(async (crash) => {
+      const { id } = await createDraft(from);
+      await state.sendNow(from.caller, id);
+      from.provider.mails.length = 0;
+      for (const shard of emailShards) await fanOut.runFanOut(keyOf(from, id), shard);
+      await crash(() => runLane(from.caller.orgId, from.configId));
+      await runWorkers({ forSeconds: 900 });
+      const totals = await readConsistentNumbers(from, id);
+      expect(totals).toMatchObject({ accepted: ids.length, sent: ids.length, uncertain: 0 });
+      expect(expectNoDuplicates(from)).toHaveLength(ids.length);
+      expect((await readCampaign(from, id)).status).toBe("sent");
+    });
+    await from.provider.stop();
+  });
+
+  test("a mail that the provider lacks does not go to a contact who has unsubscribed since", async () => {
+    const from = await createAskableSender();
+    const contact = await contacts.create(
+      from.caller,
+      NewContact.parse({ siteId: from.siteId, email: "ada@example.com", lists: [from.listId] }),
+    );
+    const { id } = await createDraft(from);
+    from.provider.faultFor = () => "reset";
+    await state.sendNow(from.caller, id);
+    await runWorkers({ forSeconds: 60 });
+    expect(await readConsistentNumbers(from, id)).toMatchObject({ accepted: 1, uncertain: 1 });
+    from.provider.faultFor = () => undefined;
+    await contacts.change(from.caller, contact.id, { status: "unsubscribed" });
+    await runWorkers({ forSeconds: 900 });
+    const totals = await readConsistentNumbers(from, id);
+    expect(totals).toMatchObject({ candidates: 1, accepted: 0, uncertain: 0, unsubscribed: 1 });
+    expect(from.provider.mails).toEqual([]);
+    await from.provider.stop();
+  });
+
+  test("a mail that the provider lacks waits while its campaign is paused, and is cancelled with it", async () => {
+    const from = await createAskableSender();
+    await insertListMembers(from, 1);
+    const { id } = await createDraft(from);
+    from.provider.faultFor = () => "reset";
+    await state.sendNow(from.caller, id);
+    await runWorkers({ forSeconds: 60 });
+    from.provider.faultFor = () => undefined;
+    const source = { kind: "campaign" as const, id };
+    const setState = (to: sources.SourceState) =>
+      write(sources.setSourceStateWrite(from.caller.orgId, source, to));
+    await setState("paused");
+    await runWorkers({ forSeconds: 900 });
+    expect(await readConsistentNumbers(from, id)).toMatchObject({ uncertain: 1 });
+    await setState("cancelled");
+    await runWorkers(anHour);
+    const totals = await readConsistentNumbers(from, id);
+    expect(totals).toMatchObject({ accepted: 1, uncertain: 0, cancelled: 1 });
+    expect(from.provider.mails).toEqual([]);
+    await from.provider.stop();
+  });
+});
+
 describe("a worker that is paused past its lease", () => {
   const meanwhile = () => runWorkers({ forSeconds: 3600 });
 

@@ -7,7 +7,6 @@ import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
-import { resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
 import { keys } from "../../shared/keys.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";

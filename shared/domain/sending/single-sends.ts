@@ -374,7 +374,7 @@ function composeMailing(
 
 async function findMail(orgId: number, send: SingleSendItem): Promise<StoredMail> {
   const mail = await findStoredMail(orgId, send);
-  if (!mail) throw missing("The content of the send is not stored");
+  if (!mail) throw missing("The send was never accepted: its content is missing");
   return { ...mail, content: await leaveOutSuppressedCopies(orgId, send, mail.content) };
 }
 
