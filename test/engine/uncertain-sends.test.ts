@@ -64,12 +64,8 @@ test("mails of a batch are looked up, and those that the provider lacks go out a
   await mailTest.runWorkers(fifteenMinutes);
   expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
   expect(from.provider.calls.map(({ recipients }) => recipients)).toEqual([2, 2, 1, 1]);
-  expect(from.provider.mails.map(({ trackOpens }) => trackOpens)).toEqual([
-    false,
-    false,
-    true,
-    true,
-  ]);
+  const tracked = from.provider.mails.filter(({ trackOpens }) => trackOpens);
+  expect(tracked.map(({ sendId }) => sendId).toSorted()).toEqual(ids.slice(2));
   await mailTest.expectSettled(from, ids, { sent: 4 });
 });
 
@@ -80,8 +76,8 @@ test("a mail stays uncertain while the search is not permitted, and is not asked
   const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
   await mailTest.runWorkers({ lookUps: true });
   expect(await statusesOf([id])).toEqual(["uncertain"]);
-  expect(from.provider.searches.length).toBeGreaterThan(5);
-  expect(from.provider.searches.length).toBeLessThan(20);
+  expect(from.provider.searches.length).toBeGreaterThan(4);
+  expect(from.provider.searches.length).toBeLessThan(9);
   await mailTest.expectSettled(from, [id], { uncertain: 1 });
 });
 

@@ -6,7 +6,7 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { undefinedIfMissing } from "../../errors.ts";
 import * as log from "../../kernel/log.ts";
-import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
 import type { LookUpOutcome, ProviderAdapter } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
@@ -23,9 +23,8 @@ const maxRunSeconds = 30;
 /** By then, the due index finds the sends of this message again. */
 const maxWaitSeconds = 240;
 
-const [firstBackOffSeconds, longestBackOffSeconds] = [300, 12 * 3600];
-const backOffSeconds = ({ n }: { n: number }): number =>
-  Math.min(firstBackOffSeconds * 2 ** n, longestBackOffSeconds);
+/** 5 minutes, 15, 45 and so on: 7 look-ups within 72 hours. */
+const backOffSeconds = ({ n }: { n: number }): number => 300 * 3 ** n;
 
 type SoughtSend = SingleSendItem & { lookUp: NonNullable<SingleSendItem["lookUp"]> };
 
@@ -56,7 +55,11 @@ export async function lookUpSends(
       return continueLater({ orgId, configId, lookUp: left }, waitSeconds);
     }
     const outcomes = await lookUpBatch(orgId, batch, { config, provider, credentials });
-    if (outcomes.length && outcomes.every(({ status }) => status === "unknown")) return;
+    if (outcomes.length && outcomes.every(({ status }) => status === "unknown")) {
+      // The others would get the same answer, so they wait as if they had it.
+      await takeBatch(orgId, sought.slice((i + 1) * provider.lookUp.max));
+      return;
+    }
   }
 }
 
@@ -119,14 +122,12 @@ async function lookUpBatch(
  * sends over makes the answer of this one void.
  */
 async function takeBatch(orgId: number, batch: SoughtSend[]): Promise<SoughtSend[]> {
-  const taken = await Promise.all(
-    batch.map(async (send) => {
-      const lookUp = { ...send.lookUp, n: send.lookUp.n + 1 };
-      const due = uncertainDueAttributes(orgId, send.id, addSeconds(backOffSeconds(send.lookUp)));
-      const set = { lookUp, ...due };
-      return (await uncertain.changeUncertain(orgId, send, { set })) ? [{ ...send, lookUp }] : [];
-    }),
-  );
+  const taken = await inParallel(10, batch, async (send) => {
+    const lookUp = { ...send.lookUp, n: send.lookUp.n + 1 };
+    const due = uncertainDueAttributes(orgId, send.id, addSeconds(backOffSeconds(send.lookUp)));
+    const set = { lookUp, ...due };
+    return (await uncertain.changeUncertain(orgId, send, { set })) ? [{ ...send, lookUp }] : [];
+  });
   return taken.flat();
 }
 
