@@ -18,6 +18,7 @@ import {
   refuse,
   toAcceptedMails,
 } from "../request-reader.ts";
+import { isTo, queryOf, searchSent } from "../search.ts";
 import type {
   AcceptedMail,
   Attachment,
@@ -172,6 +173,7 @@ export const mailgun: SandboxProvider = {
   },
   routes: {
     "POST /v3/:domain/messages": send,
+    "GET /v3/:domain/events": searchEvents,
     "GET /:version/domains/:domain": ({ params: [, name] }) =>
       name === sendingDomain ? ok(domain) : unknownDomain(name),
     "GET /": { status: 200, body: "Mailgun Magnificent API" },
@@ -196,6 +198,23 @@ export const mailgun: SandboxProvider = {
   },
   webhook,
 };
+
+function searchEvents(call: SandboxCall): SandboxResponse {
+  const [name] = call.params;
+  if (name !== sendingDomain) return unknownDomain(name);
+  const query = queryOf(call);
+  const isRecipient = isTo(...(query.get("recipient") ?? "").split(" OR "));
+  const begin = new Date(Number(query.get("begin")) * 1000);
+  const found = searchSent(call, 60, (mail) => isRecipient(mail) && mail.at >= begin);
+  const items = found.slice(0, Number(query.get("limit"))).map((mail) => ({
+    event: "accepted",
+    timestamp: mail.at.getTime() / 1000,
+    recipient: mail.to.email,
+    "user-variables": Object.keys(mail.metadata).length ? mail.metadata : [],
+    message: { headers: { "message-id": mail.messageId } },
+  }));
+  return ok({ items, paging: {} });
+}
 
 async function send(call: SandboxCall): Promise<SandboxResponse> {
   const [name] = call.params;

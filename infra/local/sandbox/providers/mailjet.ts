@@ -20,6 +20,7 @@ import {
   toAcceptedMails,
   unsupported,
 } from "../request-reader.ts";
+import { queryOf, searchSent } from "../search.ts";
 import {
   type AcceptedMail,
   type SandboxAccount,
@@ -181,6 +182,7 @@ export const mailjet: SandboxProvider = {
   },
   routes: {
     "POST /v3.1/send": send,
+    "GET /v3/REST/message": searchMessages,
     "GET /v3/REST/message/:id": readMessage,
     "GET /v3/REST/sender": ok({
       Count: 1,
@@ -213,6 +215,18 @@ export const mailjet: SandboxProvider = {
   },
   webhook,
 };
+
+function searchMessages(call: SandboxCall): SandboxResponse {
+  const customId = queryOf(call).get("CustomID");
+  const found = searchSent(call, 30, ({ metadata }) => metadata.CustomID === customId);
+  const Data = found.map((mail) => ({
+    ArrivedAt: mail.at.toISOString(),
+    CustomID: customId,
+    Status: "sent",
+    UUID: mail.messageId,
+  }));
+  return ok({ Count: Data.length, Data, Total: Data.length });
+}
 
 interface MessageResult {
   drafts: AcceptedMail[];

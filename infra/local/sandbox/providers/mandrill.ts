@@ -22,6 +22,7 @@ import {
   stringRecord,
   unsupported,
 } from "../request-reader.ts";
+import { isTo, searchSent } from "../search.ts";
 import type {
   AcceptedMail,
   Mailbox,
@@ -221,6 +222,7 @@ export const mandrill: SandboxProvider = {
     "POST /api/:version/messages/send-template": () =>
       errorResponse("Unknown_Template", `A stored template ${notSupported}`),
     "POST /api/:version/messages/info": readMessage,
+    "POST /api/:version/messages/search": searchMessages,
     "POST /api/:version/messages/list-scheduled": (call) =>
       ok(call.scheduled().map(toScheduledMessage)),
     "POST /api/:version/messages/cancel-scheduled": cancelScheduled,
@@ -255,6 +257,27 @@ export const mandrill: SandboxProvider = {
 
 function readKeyFromBody(request: SandboxRequest): string | undefined {
   return KeyBody.safeParse(parseJson(request, mandrill.errors.malformed)).data?.key;
+}
+
+const SearchBody = z.object({
+  query: z.string().regex(/^email:\S+$/, "the sandbox understands only email:<address>"),
+  limit: z.number().max(1000).default(100),
+});
+
+/** Understands the search for a recipient only. */
+function searchMessages(call: SandboxCall): SandboxResponse {
+  const { query, limit } = parseBody(SearchBody, call.json(), invalidField);
+  const found = searchSent(call, 30, isTo(query.slice("email:".length)));
+  return ok(
+    found.slice(0, limit).map((mail) => ({
+      ts: clock.epochSeconds(mail.at),
+      _id: mail.messageId,
+      sender: mail.from.email,
+      email: mail.to.email,
+      state: "sent",
+      metadata: Object.keys(mail.metadata).length ? mail.metadata : [],
+    })),
+  );
 }
 
 /** Responds with 200 and a result for each recipient, refused or not. */

@@ -22,6 +22,7 @@ import {
   toAcceptedMails,
   toRecord,
 } from "../request-reader.ts";
+import { isTo, queryOf, searchSent } from "../search.ts";
 import {
   type AcceptedMail,
   type SandboxAccount,
@@ -167,6 +168,7 @@ export const postmark: SandboxProvider = {
   routes: {
     "POST /email": sendOne,
     "POST /email/batch": sendBatch,
+    "GET /messages/outbound": searchMails,
     "POST /email/withTemplate": () => noTemplates,
     "POST /email/batchWithTemplates": () => noTemplates,
     "GET /messages/outbound/:id/details": readMail,
@@ -190,6 +192,23 @@ export const postmark: SandboxProvider = {
   },
   webhook,
 };
+
+/** Only mail of the stream; the sandbox has one. */
+function searchMails(call: SandboxCall): SandboxResponse {
+  const query = queryOf(call);
+  const isRecipient = isTo(query.get("recipient") ?? "");
+  const isStream = query.get("messagestream") === "outbound";
+  const found = searchSent(call, 5, (mail) => isStream && isRecipient(mail));
+  const Messages = found.map((mail) => ({
+    MessageID: mail.messageId,
+    MessageStream: "outbound",
+    Recipients: [mail.to.email],
+    ReceivedAt: formatTime(mail.at),
+    Status: "Sent",
+    Metadata: mail.metadata,
+  }));
+  return ok({ TotalCount: Messages.length, Messages: Messages.slice(0, 500) });
+}
 
 function sendOne(call: SandboxCall): SandboxResponse {
   checkContentType(call);

@@ -29,6 +29,7 @@ import {
   toAcceptedMails,
   unsupported,
 } from "../request-reader.ts";
+import { queryOf, searchSent } from "../search.ts";
 import type {
   CapturedContent,
   SandboxAccount,
@@ -214,6 +215,7 @@ export const sendgrid: SandboxProvider = {
   readKey: bearerToken,
   routes: {
     "POST /v3/mail/send": send,
+    "GET /v3/messages": searchActivity,
     "POST /v3/mail/batch": () => ({
       status: 201,
       body: { batch_id: randomBytes(24).toString("base64url") },
@@ -247,6 +249,21 @@ export const sendgrid: SandboxProvider = {
   },
   webhook,
 };
+
+/** Understands the query for a custom argument only. */
+function searchActivity(call: SandboxCall): SandboxResponse {
+  const query = queryOf(call).get("query") ?? "";
+  const [, name = "", value] = /^unique_args\['(\w+)'\]="([^"]*)"$/.exec(query) ?? [];
+  const found = searchSent(call, 30, ({ metadata }) => metadata[name] === value);
+  const messages = found.map((mail) => ({
+    from_email: mail.from.email,
+    msg_id: `${mail.messageId}.recvd-pennymail-1.0`,
+    to_email: mail.to.email,
+    status: "processed",
+    last_event_time: mail.at.toISOString(),
+  }));
+  return ok({ messages });
+}
 
 function send(call: SandboxCall): SandboxResponse {
   const body = parseBody(SendGridBody, call.json(), (path, message) =>

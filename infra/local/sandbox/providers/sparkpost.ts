@@ -17,6 +17,7 @@ import {
   stringRecord,
   unsupported,
 } from "../request-reader.ts";
+import { isTo, queryOf, searchSent } from "../search.ts";
 import type {
   AcceptedMail,
   CapturedContent,
@@ -218,6 +219,7 @@ export const sparkpost: SandboxProvider = {
   readKey: ({ headers }) => headers.authorization,
   routes: {
     "POST /api/v1/transmissions": send,
+    "GET /api/v1/events/message": searchEvents,
     "GET /api/v1/transmissions/:id": readScheduled,
     "DELETE /api/v1/transmissions/:id": ({ cancel, params: [id = ""] }) =>
       cancel(id) ? { status: 204 } : notFound(`scheduled transmission ${id}`),
@@ -252,6 +254,26 @@ export const sparkpost: SandboxProvider = {
   },
   webhook,
 };
+
+/** The first event of each mail. A real search also has the later ones. */
+function searchEvents(call: SandboxCall): SandboxResponse {
+  const query = queryOf(call);
+  const recipients = (query.get("recipients") ?? "").split(",");
+  const [from, to] = [query.get("from"), query.get("to")].map((time) => new Date(time ?? ""));
+  const found = searchSent(
+    call,
+    60,
+    (mail) => isTo(...recipients)(mail) && mail.at >= from! && mail.at <= to!,
+  );
+  const results = found.map((mail) => ({
+    type: mail.renderError ? "generation_failure" : "injection",
+    transmission_id: mail.messageId,
+    rcpt_to: mail.to.email.toLowerCase(),
+    rcpt_meta: mail.metadata,
+    timestamp: mail.at.toISOString(),
+  }));
+  return ok({ results, total_count: results.length, links: {} });
+}
 
 function send(call: SandboxCall): SandboxResponse {
   const body = parseBody(SparkPostBody, call.json(), (path, message) =>
