@@ -508,7 +508,7 @@ async function insertSettledSends(
   return counts;
 }
 
-/** A provider event that arrived first proves that the mail was sent, whatever the response said. */
+/** An event that arrived first proves that the mail was sent, whatever the response said. */
 const toSourceCounts = (
   outcome: HandOverOutcome,
   existing: SendItem | undefined,
