@@ -36,8 +36,6 @@ export interface SingleSendItem extends SendItem {
   lookUp?: LookUpProgress | undefined;
   /** It counts as uncertain until its new outcome is counted. */
   wasUncertain?: true;
-  /** How a user settled the uncertain mail, and when (ISO 8601). */
-  resolution?: { outcome: string; at: string };
 }
 
 interface LookUpProgress {
