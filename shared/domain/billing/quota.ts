@@ -21,9 +21,9 @@ import {
   get,
   getTogether,
   queryAll,
+  transact,
   update,
   type Write,
-  write,
 } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { Problem, unauthenticated, unavailable } from "../../errors.ts";
@@ -320,8 +320,9 @@ async function chargeToShare(
   const { shard, each: pricePerMail = 0 } = share;
   const counter = siteSends && accountCounterOf(share, siteSends.siteId);
   // The sweep reads the feeds of the sites that the share counts.
-  const watch = watched && counter ? watchChanges(orgId, share, watched) : undefined;
   const id = randomBase62(8);
+  const watch =
+    watched && counter ? watchChanges(orgId, share, { ...watched, chargeId: id }) : undefined;
   // Only the sweep of a watching share settles open charges.
   const open =
     watch && watched && siteSends && !pricePerMail
@@ -344,23 +345,23 @@ async function chargeToShare(
     ...(watch ? [watch.condition] : []),
     ...(open ? [open.condition] : []),
   );
-  const accountWrite = update(
+  const shareWrite = update(
     keys.accountShare(orgId, shard),
     {
       add,
       ...watch?.changes,
       ...(open && { ...open.changes, set: { ...watch?.changes.set, ...open.changes.set } }),
     },
-    { if: isUsable, orThrow: quotaChanged() },
+    { if: isUsable },
   );
   if (open) {
-    await write(accountWrite);
+    if (!(await transact(shareWrite))) throw quotaChanged();
     open.afterWrite();
     return { writes: [], cost: undefined, isWatched: true, open: { id, ...open } };
   }
   return {
     writes: chargeWrites(order, {
-      accountWrite,
+      accountWrite: { ...shareWrite, orThrow: quotaChanged() },
       amount: pricePerMail,
       countsSends: counter !== undefined,
     }),

@@ -15,7 +15,6 @@ import {
 } from "../../adapters/dynamodb/conditions.ts";
 import { type ItemChanges, queryAll, transact, update } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
-import { randomBase62 } from "../../ids.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import {
   dueShardOf,
@@ -42,7 +41,10 @@ export interface ShareWatch {
   sweptTo?: string;
   /** No send created until then is accepted with the watch of this share (ISO 8601). */
   closedTo?: string;
-  /** Names the last charge with a send that the share watches over. A retry has another name. */
+  /**
+   * The random id of the charge of the last send that the share watches over. Older versions stored
+   * the id of the send.
+   */
   lastSend?: string | number;
 }
 
@@ -68,13 +70,13 @@ const sweepSeconds = 120;
 export function watchChanges(
   orgId: number,
   { sweptTo, closedTo }: ShareWatch,
-  { sendId, createdAt, startsWatch }: WatchedSend,
+  { createdAt, startsWatch, chargeId }: Omit<WatchedSend, "sendId"> & { chargeId: string },
 ): { changes: ItemChanges; condition: Condition } | undefined {
   const isClosed = [sweptTo, closedTo].some((time) => time !== undefined && time >= createdAt);
   if (isClosed || !(startsWatch || sweptTo)) return undefined;
   return {
     changes: {
-      set: { lastSend: `${sendId}#${randomBase62(6)}` },
+      set: { lastSend: chargeId },
       setIfAbsent: {
         orgId,
         sweptTo: addSeconds(-clockMarginSeconds, new Date(createdAt)).toISOString(),
