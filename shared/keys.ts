@@ -309,6 +309,9 @@ export const keys = {
     itemKey(`${org}#F${kind}#${id}`, `AT#${shard}`),
   fanOutLog: (org: number, { kind, id }: SourceKey, { shard, n }: { shard: string; n: number }) =>
     itemKey(`${org}#F${kind}#${id}`, `LOG#${shard}#${zeroPad(n)}`),
+  // The audit of an ended campaign, and the job that makes it.
+  campaignAudit: (org: number, campaign: number) =>
+    itemKey(`${org}#Fcampaign#${campaign}`, "AUDIT"),
   deletedFanOut: (org: number, { kind, id }: SourceKey) =>
     itemKey(`${org}#F${kind}#${id}`, "REMAINS"), // of a deleted campaign or holiday
 
@@ -530,6 +533,7 @@ export const dueWorkKinds = [
   "DOMAIN",
   "MAILLOG",
   "AUDIT",
+  "CAMPAIGNAUDIT",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

@@ -87,6 +87,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("fold-recipient-log"), orgId: Id, log: z.string().max(10) }),
   /** Chains new entries of the audit log of an organization. */
   z.object({ job: z.literal("chain-audit-log"), orgId: Id }),
+  /** Counts and hashes the outcomes of all candidates of an ended campaign. */
+  z.object({ job: z.literal("campaign-audit"), orgId: Id, campaignId: Id }),
 ]);
 export type Job = z.output<typeof Job>;
 
@@ -100,6 +102,7 @@ export const jobSeconds = {
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
   "chain-audit-log": 120,
+  "campaign-audit": 300,
 } satisfies Record<Job["job"], number>;
 
 /** As many due entries as one page of the drain has. */

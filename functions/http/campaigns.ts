@@ -1,4 +1,5 @@
 import * as z from "zod";
+import * as audits from "../../shared/domain/campaigns/audit/campaign-audit.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
@@ -14,6 +15,7 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 
+const { CampaignAudit } = audits;
 const { Campaign, CampaignDetail, CampaignVariant } = campaign;
 const notEditable = "The campaign is not a draft or scheduled (`campaign_status`)";
 const notSendable = "The campaign is not complete: the message names what is missing.";
@@ -171,6 +173,43 @@ export const campaigns = routeGroup("campaigns", [
     level: "site",
     returns: links.CampaignLinks,
     handle: ({ caller, params }) => links.list(caller, params.id),
+  }),
+  route("GET /campaigns/:id/audit", "Get the audit of a campaign", {
+    operationId: "getCampaignAudit",
+    description: [
+      "Every candidate of a campaign has exactly one outcome. When the campaign has ended, all " +
+        "rows are read once; this returns the stored result with the counts by outcome and a hash. " +
+        "Before that it returns the counts so far. Contacts that the audience excludes are no " +
+        "candidates.",
+      "Export the rows with POST /exports and the type `campaign-audit`. Each has `page`, " +
+        "`contactId`, `sendId` (empty for candidates who were left out when the campaign was " +
+        "prepared), `outcome` and `error`. There are no email addresses, so the erasure of a " +
+        "person changes neither the counts nor the hash; it removes the `error`, which is not " +
+        "part of the hash.",
+      "To recompute the hash, take the rows of each page in the order of the file, and write each " +
+        "as `contactId,sendId,outcome` and a line feed. The SHA-256 of this text, in lower-case " +
+        "hexadecimal digits, is the hash of the page. Start with the SHA-256 of the empty text. " +
+        "Then go through the pages in the order of their names, compared byte by byte: the next " +
+        "hash is the SHA-256 of the hash so far, a line feed, `page,number of rows,hash of the " +
+        "page` and a line feed. The last one is the hash of the audit. `pennymail verify-audit " +
+        "FILE` does this.",
+    ].join("\n\n"),
+    level: "site",
+    returns: CampaignAudit,
+    handle: ({ caller, params }) => audits.getAudit(caller, params.id),
+  }),
+  route("POST /campaigns/:id/audit", "Audit a campaign again", {
+    operationId: "auditCampaign",
+    description:
+      "Reads all rows of an ended campaign again and compares them with the counters and with the " +
+      "earlier audit. If anything stored has changed, other than uncertain emails that were " +
+      "settled, the status becomes `inconsistent`. Read the result with GET " +
+      "/campaigns/:id/audit.",
+    level: "site",
+    status: 202,
+    returns: CampaignAudit,
+    errors: { 409: "The campaign has not ended (`campaign_status`)." },
+    handle: ({ caller, params }) => audits.auditAgain(caller, params.id),
   }),
   route("GET /campaigns/:id/variants", "List campaign variants", {
     description:

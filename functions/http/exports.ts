@@ -15,18 +15,25 @@ import {
   respondWithExport,
 } from "../../shared/http/export-response.ts";
 import { route } from "../../shared/http/route.ts";
+import { RecordId } from "../../shared/kernel/record-fields.ts";
 import { exportFormats } from "../../shared/kernel/table-export.ts";
 
 const NewExport = z
   .object({
     type: z
       .enum(exportTypes)
-      .describe("What to export. The reports are those of GET /reports/<type>, for one site."),
+      .describe(
+        "What to export. The reports are those of GET /reports/<type>, for one site. " +
+          "`campaign-audit` has the rows of GET /campaigns/:id/audit.",
+      ),
     format: z.enum(exportFormats).default("csv").describe(formatMeaning),
     bom: z.boolean().default(false).describe(bomMeaning),
     ...pages.ContactFilter.shape,
     reason: SuppressionReason.optional().describe(
       "For `suppressions` only: entries with this reason. All other filters are for `contacts`.",
+    ),
+    campaignId: RecordId.optional().describe(
+      "For `campaign-audit` only, and required there: id of an ended campaign.",
     ),
   })
   .meta({ examples: [{ type: "contacts", format: "csv", status: "subscribed" }] });
@@ -42,12 +49,13 @@ export const exports = routeGroup("exports", [
   route("POST /exports", "Create an export", {
     operationId: "createExport",
     description:
-      "Exports contacts, suppressions or a report of any size to a file. Read the progress " +
-      "and the download URL with GET /exports/:id.",
+      "Exports contacts, suppressions, a report or the audit of a campaign, of any size, to a " +
+      "file. Read the progress and the download URL with GET /exports/:id.",
     level: "site",
     body: NewExport,
     returns: exported.Export,
     status: 202,
+    errors: { 409: "The campaign to audit has not ended (`campaign_status`)." },
     handle: ({ caller, body: { type, format, bom, ...filter } }) =>
       exported.start(caller, { type, format, filter, bom }),
   }),

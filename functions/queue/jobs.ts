@@ -5,6 +5,7 @@ import * as imports from "../../shared/domain/audience/imports/run-import.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { chainEntries } from "../../shared/domain/audit/chain.ts";
 import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
+import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
@@ -28,6 +29,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),
+  "campaign-audit": ({ orgId, campaignId }) => runAudit(orgId, campaignId),
 };
 
 export const worker = handleEach(queues.jobs, (job) =>

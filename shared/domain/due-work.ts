@@ -28,6 +28,7 @@ import * as auditLog from "./audit/entries.ts";
 import * as contactActions from "./automation/contact-actions/contact-actions.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
 import { shardOf } from "./billing/watched-shares.ts";
+import { enqueueAudit } from "./campaigns/audit/audit-job.ts";
 import * as broadcasts from "./campaigns/engine/broadcast.ts";
 import type { ParkedEvent } from "./delivery-events/parked-events.ts";
 import * as deletedForms from "./forms/deleted-forms.ts";
@@ -172,5 +173,6 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   GROUP: ({ orgId, kind, group }) =>
     deadGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),
   AUDIT: ({ orgId }) => auditLog.enqueueChaining(orgId),
+  CAMPAIGNAUDIT: ({ orgId, id }) => enqueueAudit(orgId, id!),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

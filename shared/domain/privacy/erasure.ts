@@ -29,6 +29,7 @@ import type { SendEvent } from "../delivery-events/send-outcome.ts";
 import * as submissions from "../forms/submissions.ts";
 import { isStoredSend } from "../identity/open-charges.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
+import { exclusionReasons } from "../sending/mail-sources.ts";
 import * as reading from "../sending/read-sends.ts";
 import { eraseRecipient } from "../sending/recipient-index/erase-recipient.ts";
 import * as secureMessages from "../sending/secure-messages/erase-messages.ts";
@@ -149,7 +150,8 @@ const erasedFields = ({
   // The provider's response may name the contact of an early send.
   ...((contactId || early) && { contactId: null }),
   ...(metadata && { metadata: null }),
-  ...(error && { error: erasedText }),
+  // The reason why a recipient was left out says nothing about the person, and is counted.
+  ...(error && !exclusionReasons.some((reason) => reason === error) && { error: erasedText }),
   ...(events && { events: events.map(eraseEvent) }),
   v: v + 1,
 });

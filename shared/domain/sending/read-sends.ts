@@ -19,39 +19,51 @@ export async function getSend(orgId: number, id: number): Promise<SendItem | und
 }
 
 /** In the order of the ids; undefined for ids without a send. */
-export async function getSends(orgId: number, ids: number[]): Promise<(SendItem | undefined)[]> {
+export async function getSends(
+  orgId: number,
+  ids: number[],
+  { consistent = false } = {},
+): Promise<(SendItem | undefined)[]> {
   const hundreds = [...Map.groupBy(ids, (id) => Math.floor(id / 100))];
   const denseHundreds = hundreds.filter(([, some]) => some.length >= minSendsToQuery);
   const sparseIds = hundreds
     .filter(([, some]) => some.length < minSendsToQuery)
     .flatMap(([, some]) => some);
   const items = await Promise.all([
-    getByKeys(orgId, sparseIds),
-    ...denseHundreds.map(([hundred, some]) => queryHundred(orgId, hundred, some)),
+    getByKeys(orgId, sparseIds, consistent),
+    ...denseHundreds.map(([hundred, some]) =>
+      queryHundred(orgId, hundred, { ids: some, consistent }),
+    ),
   ]);
   const found = new Map(items.flat().flatMap((item) => (item ? [[item.id, item]] : [])));
   const lines = await chunks.getChunkSends(
     orgId,
     ids.filter((id) => !found.has(id)),
+    { consistent },
   );
   for (const line of lines) found.set(line.id, line);
   return chunks.addAcceptedFields(
     orgId,
     ids.map((id) => found.get(id)),
+    { consistent },
   );
 }
 
-const getByKeys = (orgId: number, ids: number[]) =>
-  getMany<SendItem>(ids.map((id) => keys.send(orgId, id)));
+const getByKeys = (orgId: number, ids: number[], consistent: boolean) =>
+  getMany<SendItem>(
+    ids.map((id) => keys.send(orgId, id)),
+    { consistent },
+  );
 
 async function queryHundred(
   orgId: number,
   hundred: number,
-  ids: number[],
+  { ids, consistent }: { ids: number[]; consistent: boolean },
 ): Promise<(SendItem | undefined)[]> {
   const { items, next } = await query<SendItem & Key>(ranges.sendPartition(orgId, hundred), {
     limit: maxItemsPerHundred,
+    consistent,
   });
-  if (next !== undefined) return getByKeys(orgId, ids);
+  if (next !== undefined) return getByKeys(orgId, ids, consistent);
   return items.filter(({ sk, id }) => sk === keys.send(orgId, id).sk);
 }

@@ -36,14 +36,18 @@ export interface ExportSource {
 }
 
 const reportTypes = [...contactReports, "stalled-enrollments"] as const;
-export const exportTypes = ["contacts", "suppressions", ...reportTypes] as const;
+export const exportTypes = ["contacts", "suppressions", ...reportTypes, "campaign-audit"] as const;
 export type ExportType = (typeof exportTypes)[number];
-export type ExportFilter = ContactFilter & { reason?: SuppressionReason | undefined };
+export type ExportFilter = ContactFilter & {
+  reason?: SuppressionReason | undefined;
+  campaignId?: number | undefined;
+};
 
 /** Types with the records of one site. The others have records of the organization. */
 export const siteExportTypes: ReadonlySet<ExportType> = new Set<ExportType>([
   "contacts",
   ...reportTypes,
+  "campaign-audit",
 ]);
 
 /** Resolves the filter again for each run: a filter that names a deleted segment fails. */

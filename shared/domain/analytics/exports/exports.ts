@@ -4,6 +4,7 @@ import * as blobs from "../../../adapters/s3/objects.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import type { CallerScope } from "../../../caller.ts";
 import { addSeconds, epochSeconds } from "../../../clock.ts";
+import { conflict, invalid } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
 import type { Leased } from "../../../kernel/lease.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../../kernel/record-fields.ts";
@@ -120,10 +121,33 @@ export async function resolveSite(
 ): Promise<ExportRequest> {
   const { type, filter } = request;
   if (!siteExportTypes.has(type)) return request;
+  if (type === "campaign-audit") return resolveAudit(caller, request);
   if (type !== "contacts")
     return { ...request, filter: { siteId: await sites.resolveSiteId(caller, filter.siteId) } };
   const { siteId } = await pages.resolveFilter(caller, filter);
   return { ...request, filter: { ...filter, siteId } };
+}
+
+async function resolveAudit(caller: CallerScope, request: ExportRequest): Promise<ExportRequest> {
+  const { campaignId } = request.filter;
+  if (campaignId === undefined) {
+    const message = "campaignId is required for an audit";
+    throw invalid(message, { details: [{ path: "campaignId", message }] });
+  }
+  const campaign = await records.find<AuditedCampaign>("CAMPAIGN", caller, campaignId);
+  if (!campaign.finishedAt)
+    throw conflict(
+      `The campaign is ${campaign.status}: it can be audited when all its email is sent or ` +
+        "cancelled",
+      { code: "campaign_status" },
+    );
+  return { ...request, filter: { siteId: campaign.siteId, campaignId } };
+}
+
+interface AuditedCampaign extends records.StoredRecord {
+  siteId: number;
+  status: string;
+  finishedAt?: string;
 }
 
 export const dueAttributes = (id: number, seconds: number) =>

@@ -16,6 +16,7 @@ import { isDeleted } from "../../../kernel/site-access.ts";
 import { formatWriters } from "../../../kernel/table-export.ts";
 import { emailShards, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
+import { campaignAuditSource } from "./campaign-audit-source.ts";
 import type { ExportSource } from "./export-source.ts";
 import {
   countFinished,
@@ -42,6 +43,8 @@ export async function runExport(orgId: number, id: number): Promise<void> {
   });
 }
 
+const allSources = { ...exportSources, "campaign-audit": campaignAuditSource };
+
 interface ExportJob {
   item: ExportRecord;
   lease: Lease;
@@ -59,7 +62,7 @@ async function acquireJob(orgId: number, id: number): Promise<ExportJob | undefi
 
 async function writeExport(job: ExportJob): Promise<JobOutcome> {
   const { item } = job;
-  const source = await exportSources[item.type](item.orgId, item.filter);
+  const source = await allSources[item.type](item.orgId, item.filter);
   // An export that an earlier version began has no cursors.
   if (!item.written?.cursors && !(await startFile(job, await sampleColumns(item, source))))
     return "lost";

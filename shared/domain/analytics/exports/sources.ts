@@ -35,7 +35,8 @@ const contactReportSource =
     };
   };
 
-export const exportSources: Record<ExportType, SourceFactory> = {
+/** Without audits of campaigns, because they would make the bundle of the reports too large. */
+export const exportSources: Record<Exclude<ExportType, "campaign-audit">, SourceFactory> = {
   contacts: contactSource,
   suppressions: async (orgId, { reason }) => ({
     readPages: (shard, options) => readSuppressionPages(orgId, shard, { reason, ...options }),

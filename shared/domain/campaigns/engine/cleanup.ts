@@ -60,8 +60,11 @@ async function clean(ref: BroadcastRef, deadline: Date): Promise<boolean> {
     queryAll<Key>(ranges.sourceCounts(ref.orgId, ref)),
     ref.kind === "campaign" ? queryAll<Key>(ranges.campaignLinks(ref.orgId, ref.id)) : [],
   ]);
-  const planKey = keys.fanOutPlan(ref.orgId, ref);
-  await writeMany([...cursors, ...counters, ...links, planKey].map((key) => remove(key)));
+  const singles = [
+    keys.fanOutPlan(ref.orgId, ref),
+    ...(ref.kind === "campaign" ? [keys.campaignAudit(ref.orgId, ref.id)] : []),
+  ];
+  await writeMany([...cursors, ...counters, ...links, ...singles].map((key) => remove(key)));
   return true;
 }
 

@@ -1,14 +1,17 @@
-// Log of the fan-out: one entry for each advance of a cursor that added chunks. It tells which
-// contacts have the mail, and where the sends of a campaign or holiday are.
+// Log of the fan-out: one entry for each advance of a cursor that read candidates. It tells what was
+// decided about each of them, and where the sends of a campaign or holiday are.
 import { get, put, query, type Write } from "../../../adapters/dynamodb/table.ts";
+import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
+import type { ExclusionReason } from "../../sending/mail-sources.ts";
 import * as reading from "../../sending/read-sends.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { FanOutCursor } from "./fan-out-cursors.ts";
 
-export interface FanOutLogEntry {
+/** The compressed value is a `Decisions`. Entries of earlier versions have none. */
+export interface FanOutLogEntry extends CompressedValue {
   pk: string;
   sk: string;
   siteId: number;
@@ -18,11 +21,37 @@ export interface FanOutLogEntry {
   blocks: [block: number, n: number][];
 }
 
-export const fanOutLogWrites = (
+/** What was decided about the candidates of one advance, by contact id. */
+export interface Decisions {
+  /** For each block: the recipients in the order of their sends. */
+  mailed: number[][];
+  excluded: Partial<Record<ExclusionReason, number[]>>;
+}
+
+/** About 3 bytes for each candidate. No entry without candidates. */
+export async function fanOutLogWrites(
   ref: BroadcastRef,
   cursor: FanOutCursor,
-  line: Omit<FanOutLogEntry, "pk" | "sk">,
-): Write[] => (line.blocks.length ? [put(keys.fanOutLog(ref.orgId, ref, cursor), line)] : []);
+  {
+    decisions,
+    ...line
+  }: Pick<FanOutLogEntry, "siteId" | "at" | "blocks"> & {
+    decisions: Decisions;
+  },
+): Promise<Write[]> {
+  if (!listCandidates(decisions).length) return [];
+  const key = keys.fanOutLog(ref.orgId, ref, cursor);
+  return [put(key, { ...line, ...(await compress(key, decisions)) })];
+}
+
+/** Undefined for an entry of an earlier version. */
+export const readDecisions = async (entry: FanOutLogEntry): Promise<Decisions | undefined> =>
+  entry.gz || entry.blob ? decompress<Decisions>(entry) : undefined;
+
+const listCandidates = ({ mailed, excluded }: Decisions): number[] => [
+  ...mailed.flat(),
+  ...Object.values(excluded).flat(),
+];
 
 export const listLogEntries = (ref: BroadcastRef, shard?: string, after?: string) =>
   query<FanOutLogEntry>(ranges.fanOutLog(ref.orgId, ref, shard), {
@@ -35,39 +64,32 @@ export const listLogEntries = (ref: BroadcastRef, shard?: string, after?: string
 export const findLogEntry = (ref: BroadcastRef, sk: string): Promise<FanOutLogEntry | undefined> =>
   get<FanOutLogEntry>({ pk: ranges.fanOut(ref.orgId, ref).pk, sk });
 
-/** Ids of the contacts of a shard who have a mail of the broadcast. */
-export async function listReachedContactIds(
+/** Ids of the contacts of a shard about whom the broadcast has decided. */
+export async function listDecidedContactIds(
   key: BroadcastRef,
   shard: string,
 ): Promise<Set<number>> {
-  const reached = new Set<number>();
+  const decided = new Set<number>();
   let after: string | undefined;
   do {
     const { items, next } = await listLogEntries(key, shard, after);
-    await inParallel(
-      8,
-      items.flatMap((line) => line.blocks),
-      async ([block, n]) => {
-        for (const { contactId } of await listChunkMails(key.orgId, block, n))
-          if (contactId) reached.add(contactId);
-      },
-    );
+    await inParallel(8, items, async (entry) => {
+      const decisions = await readDecisions(entry);
+      const contactIds = decisions
+        ? listCandidates(decisions)
+        : await listRecipients(key.orgId, entry);
+      for (const id of contactIds) decided.add(id);
+    });
     after = next;
   } while (after !== undefined);
-  return reached;
+  return decided;
 }
 
-/** The recipients of a chunk, or its sends when the chunk has expired. */
-async function listChunkMails(
-  orgId: number,
-  block: number,
-  n: number,
-): Promise<{ contactId?: number | null | undefined }[]> {
-  const chunk = await chunks.getChunk(orgId, block, 0);
-  if (chunk) return chunk.lines;
-  const sends = await reading.getSends(
-    orgId,
-    Array.from({ length: n }, (_, i) => chunks.sendIdOf(block, { i })),
-  );
-  return sends.flatMap((send) => send ?? []);
+/** The recipients of an entry of an earlier version, from its chunks or their sends. */
+async function listRecipients(orgId: number, { blocks }: FanOutLogEntry): Promise<number[]> {
+  const mails = await inParallel(8, blocks, async ([block, n]) => {
+    const chunk = await chunks.getChunk(orgId, block, 0);
+    return chunk ? chunk.lines : reading.getSends(orgId, chunks.listSendIds(block, n));
+  });
+  return mails.flat().flatMap((mail) => mail?.contactId ?? []);
 }

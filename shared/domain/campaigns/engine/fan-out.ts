@@ -178,11 +178,19 @@ async function writeBatch(
   const { blocks, writes } = drafts.length
     ? await staging.stageChunks(staging.allocateCharges(drafts, cost), countChanges)
     : { blocks: [], writes: sources.addSourceCountWrites(key.orgId, cursor.n, countChanges) };
-  const sizes = drafts.map(({ contacts }, i): [number, number] => [blocks[i]!, contacts.length]);
+  const logWrites = await log.fanOutLogWrites(key, cursor, {
+    siteId: plan.siteId,
+    at: plan.at,
+    blocks: drafts.map(({ contacts }, i) => [blocks[i]!, contacts.length]),
+    decisions: {
+      mailed: drafts.map(({ contacts }) => contacts.map(({ id }) => id)),
+      excluded: batch.excluded,
+    },
+  });
   await write(
     cursors.advanceCursorWrite(key, cursor, batch.nextPosition),
     ...writes,
-    ...log.fanOutLogWrites(key, cursor, { siteId: plan.siteId, at: plan.at, blocks: sizes }),
+    ...logWrites,
     ...paymentWrites,
   );
 }

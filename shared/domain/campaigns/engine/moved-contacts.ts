@@ -1,6 +1,6 @@
 // Moved contacts. A contact whose address changes during the fan-out changes its shard, so it could
-// be read twice or never. All shards skip moved contacts; they are read last, and those who already
-// have the mail are left out.
+// be read twice or never. All shards skip moved contacts; they are read last, without those about
+// whom was decided before they moved.
 
 import { query, queryAll } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
@@ -35,7 +35,7 @@ interface Page {
   next?: string;
 }
 
-/** The moved contacts of the audience who got no mail at any of their addresses. */
+/** The moved contacts of the audience about whom nothing was decided at any of their addresses. */
 export async function* readMovedContacts(
   key: BroadcastRef,
   plan: BroadcastPlan,
@@ -50,24 +50,24 @@ export async function* readMovedContacts(
     groupSize,
   );
   const known = new Map<string, Promise<Set<number>>>();
-  const getReachedIn = (shard: string) => {
-    const reached = known.get(shard) ?? log.listReachedContactIds(key, shard);
-    known.set(shard, reached);
-    return reached;
+  const getDecidedIn = (shard: string) => {
+    const decided = known.get(shard) ?? log.listDecidedContactIds(key, shard);
+    known.set(shard, decided);
+    return decided;
   };
-  const isUnreached = async (contact: ContactItem): Promise<boolean> => {
+  const isUndecided = async (contact: ContactItem): Promise<boolean> => {
     const emailShards = new Set([...(contact.movedFrom ?? []), emailShardOf(contact.sk)]);
-    const reached = await Promise.all([...emailShards].map(getReachedIn));
+    const decided = await Promise.all([...emailShards].map(getDecidedIn));
     return (
-      !reached.some((ids) => ids.has(contact.id)) &&
+      !decided.some((ids) => ids.has(contact.id)) &&
       isInAudience(key.orgId, contact, { siteId: plan.siteId, ...contactQuery })
     );
   };
   for (const [i, ids] of groups.entries()) {
     const moved = await contacts.getByIds(key.orgId, ids, { consistent: true });
-    const unreached = await Promise.all(moved.map(isUnreached));
+    const undecided = await Promise.all(moved.map(isUndecided));
     yield {
-      items: moved.filter((_, k) => unreached[k]),
+      items: moved.filter((_, k) => undecided[k]),
       ...(i < groups.length - 1 && { next: positionOf({ id: ids.at(-1)! }) }),
     };
   }

@@ -1,5 +1,5 @@
 // Reads the audience of one shard in batches: the contacts who get a mail, by part and time, and
-// the counts of those who do not, by reason.
+// those who do not, by reason.
 import { now } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
@@ -13,6 +13,7 @@ import type { SourceCounts } from "../../sending/mail-sources.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import * as plans from "./broadcast-plan.ts";
 import { type FanOutCursor, movedShard } from "./fan-out-cursors.ts";
+import type { Decisions } from "./fan-out-log.ts";
 import { createReleaseTimes } from "./local-time.ts";
 import * as moves from "./moved-contacts.ts";
 import { type RecipientPage, readRecipients } from "./resend-audience.ts";
@@ -28,6 +29,8 @@ export interface RecipientGroup {
 export interface AudienceBatch {
   groups: RecipientGroup[];
   countsByPart: Map<plans.BroadcastPart | undefined, SourceCounts>;
+  /** The ids of the other contacts. */
+  excluded: Decisions["excluded"];
   /** When the contacts and the suppression list began to be read (ISO 8601). */
   readAt: string;
   /** Undefined at the end of the shard. */
@@ -152,6 +155,7 @@ async function* scanUnmoved(
 const empty = (): Omit<AudienceBatch, "readAt"> => ({
   groups: [],
   countsByPart: new Map(),
+  excluded: {},
   nextPosition: undefined,
 });
 
@@ -167,7 +171,7 @@ function isFull(
 }
 
 function addContact(
-  { groups, countsByPart }: Pick<AudienceBatch, "groups" | "countsByPart">,
+  { groups, countsByPart, excluded }: Pick<AudienceBatch, "groups" | "countsByPart" | "excluded">,
   contact: ContactItem,
   {
     part,
@@ -183,7 +187,11 @@ function addContact(
     candidates: (sum.candidates ?? 0) + 1,
     ...(reason && { [reason]: (sum[reason] ?? 0) + 1 }),
   });
-  if (reason) return;
+  if (reason) {
+    excluded[reason] ??= [];
+    excluded[reason].push(contact.id);
+    return;
+  }
   const open = groups.find(
     (group) =>
       group.part === part &&

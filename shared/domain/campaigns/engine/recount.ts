@@ -85,10 +85,7 @@ async function countStates(key: BroadcastRef): Promise<StateCounts> {
     const { items, next } = await reached.listLogEntries(key, undefined, after);
     const blocks = items.flatMap(({ blocks }) => blocks);
     const sends = await inParallel(4, blocks, ([block, n]) =>
-      reading.getSends(
-        key.orgId,
-        Array.from({ length: n }, (_, i) => chunks.sendIdOf(block, { i })),
-      ),
+      reading.getSends(key.orgId, chunks.listSendIds(block, n)),
     );
     for (const send of sends.flat())
       if (send && !isLeftOut(send))

@@ -85,9 +85,7 @@ async function listWantedContactIds(
   { blocks }: log.FanOutLogEntry,
   isWanted: (send: SendItem) => boolean,
 ): Promise<number[]> {
-  const ids = blocks.flatMap(([block, n]) =>
-    Array.from({ length: n }, (_, i) => chunks.sendIdOf(block, { i })),
-  );
+  const ids = blocks.flatMap(([block, n]) => chunks.listSendIds(block, n));
   const sends = await reading.getSends(orgId, ids);
   return sends.flatMap((send) => (send?.contactId && isWanted(send) ? send.contactId : []));
 }

@@ -2,7 +2,7 @@
 // runners read it before every provider call.
 
 import { absent, all, type Condition, oneOf } from "../../../adapters/dynamodb/conditions.ts";
-import { get, transact } from "../../../adapters/dynamodb/table.ts";
+import { get, transact, type Write } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { deletedSites } from "../../../kernel/site-access.ts";
 import { indexAttributeNames } from "../../../keys.ts";
@@ -10,6 +10,7 @@ import * as sources from "../../sending/mail-sources.ts";
 import { countHandedOver } from "../../sending/mailing-stats.ts";
 import type { RecordEventType } from "../../webhooks/event-types.ts";
 import { noEvents, type PreparedEvents, prepareEvents } from "../../webhooks/record-events.ts";
+import { createAuditWrite, enqueueAudit } from "../audit/audit-job.ts";
 import {
   type BounceCounts,
   type Broadcast,
@@ -31,12 +32,13 @@ interface Transition {
   set?: { statusReason?: string } & Record<string, unknown>;
   remove?: string[];
   extraCondition?: Condition;
+  extraWrites?: Write[];
 }
 
 /** False when the status is no longer one of `from`. */
 async function transition(
   broadcast: Broadcast,
-  { from, to, mailState, set = {}, remove = [], extraCondition }: Transition,
+  { from, to, mailState, set = {}, remove = [], extraCondition, extraWrites = [] }: Transition,
 ): Promise<boolean> {
   const rule = oneOf("status", from);
   const change = updateWrite(
@@ -50,6 +52,7 @@ async function transition(
     ...(mailState
       ? [sources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), mailState)]
       : []),
+    ...extraWrites,
     ...events.writes,
   );
   if (isCommitted) await events.afterCommit();
@@ -173,14 +176,25 @@ export const hold = (broadcast: Broadcast, statusReason: string): Promise<boolea
 
 /** All mail is settled. */
 export const finish = (broadcast: Broadcast): Promise<boolean> =>
-  transition(broadcast, toFinalTransition("sent", ["sending"]));
+  finishAndAudit(broadcast, toFinalTransition("sent", ["sending"]));
 
 /** After a cancel or failure, all mail is settled. */
 export const markStopped = (broadcast: Broadcast): Promise<boolean> =>
-  transition(broadcast, {
+  finishAndAudit(broadcast, {
     ...toFinalTransition(broadcast.status, [broadcast.status]),
     extraCondition: absent("finishedAt"),
   });
+
+/** Stores the job that audits the campaign in the same transaction, then enqueues it. */
+async function finishAndAudit(broadcast: Broadcast, change: Transition): Promise<boolean> {
+  if (broadcast.kind !== "campaign") return transition(broadcast, change);
+  const isFinished = await transition(broadcast, {
+    ...change,
+    extraWrites: [createAuditWrite(broadcast)],
+  });
+  if (isFinished) await enqueueAudit(broadcast.orgId, broadcast.id);
+  return isFinished;
+}
 
 /** Undefined when it does not exist, or when its site was deleted. */
 export async function getBroadcast(key: BroadcastRef): Promise<Broadcast | undefined> {

@@ -112,6 +112,9 @@ const needsItems = ({ n, gz }: ChunkItem): boolean =>
 
 export const sendIdOf = (block: number, { i }: Pick<ChunkRecipient, "i">): number =>
   block * idsPerBlock + i;
+/** The ids of the first `n` sends of a block. */
+export const listSendIds = (block: number, n: number): number[] =>
+  Array.from({ length: n }, (_, i) => sendIdOf(block, { i }));
 export const chunkNumberOf = (sendId: number): number =>
   Math.floor((sendId % idsPerBlock) / recipientsPerChunk);
 
