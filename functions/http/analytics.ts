@@ -3,7 +3,6 @@ import type { Caller } from "../../shared/caller.ts";
 import * as contactReports from "../../shared/domain/analytics/contact-reports.ts";
 import * as dashboards from "../../shared/domain/analytics/dashboard.ts";
 import * as deliverabilities from "../../shared/domain/analytics/deliverability.ts";
-import type { ExportType } from "../../shared/domain/analytics/exports/export-source.ts";
 import { Export } from "../../shared/domain/analytics/exports/exports.ts";
 import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
 import * as overviews from "../../shared/domain/analytics/overview.ts";
@@ -58,7 +57,7 @@ interface ReportRequest {
 
 /** Returns one page as JSON, or the whole report as CSV. */
 async function respondAsJsonOrCsv<T>(
-  kind: ExportType,
+  kind: keyof typeof exportSources,
   { caller, query, request, reply }: ReportRequest,
   list: () => Promise<T>,
 ): Promise<T> {

@@ -90,9 +90,9 @@ export async function runWorkers(
     await Promise.all(workers.map((worker) => runBatches(worker, visible, crashHook)));
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // The clock is not moved for rollups of days, nor for folds without the worker of the jobs: the
-    // entry of a fold stays until one has run.
-    const ignored = names.has(queues.jobs.name) ? /^DUE#DAY#/ : /^DUE#(DAY|MAILLOG)#/;
+    // The clock is not moved for rollups of days, nor for folds and audits without the worker of the
+    // jobs: their entries stay until one has run.
+    const ignored = names.has(queues.jobs.name) ? /^DUE#DAY#/ : /^DUE#(DAY|MAILLOG|CAMPAIGNAUDIT)#/;
     const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !ignored.test(duepk)));
     const next = Math.min(...ownMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > Math.max(until, now)) {
