@@ -4,7 +4,5 @@ import type { ExportRequest } from "../../shared/domain/analytics/exports/export
 import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
 import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
 
-export const exportInline = (
-  caller: Pick<Caller, "orgId">,
-  request: ExportRequest & { type: keyof typeof exportSources },
-) => inline.exportInline(caller, request, exportSources[request.type]);
+export const exportInline = (caller: Pick<Caller, "orgId">, request: ExportRequest) =>
+  inline.exportInline(caller, request, exportSources[request.type as keyof typeof exportSources]);
