@@ -154,6 +154,20 @@ async function sendCampaign(world: ExampleWorld): Promise<number> {
   return id;
 }
 
+const endedCampaign: ExampleSetup = async (world) => {
+  await unsubscribeToken(world);
+  const path = { id: await world.ensureRecord("campaigns") };
+  const hasEnded = async () => {
+    const { finishedAt } = await world.callAndExpect<{ finishedAt: string | null }>(
+      "GET",
+      `/campaigns/${path.id}`,
+    );
+    return finishedAt !== null;
+  };
+  for (let tried = 0; tried < 100 && !(await hasEnded()); tried++) await world.runUntilIdle();
+  return { path };
+};
+
 /** Starts a campaign that is still being sent when the example runs. */
 async function startSlowCampaign(world: ExampleWorld): Promise<number> {
   await world.callAndExpect(
@@ -387,19 +401,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   getCampaignVariant: variantId,
   updateCampaignVariant: variantId,
   deleteCampaignVariant: variantId,
-  resendCampaign: async (world) => {
-    await unsubscribeToken(world);
-    const path = { id: await world.ensureRecord("campaigns") };
-    const hasEnded = async () => {
-      const { finishedAt } = await world.callAndExpect<{ finishedAt: string | null }>(
-        "GET",
-        `/campaigns/${path.id}`,
-      );
-      return finishedAt !== null;
-    };
-    for (let tried = 0; tried < 100 && !(await hasEnded()); tried++) await world.runUntilIdle();
-    return { path };
-  },
+  resendCampaign: endedCampaign,
+  auditCampaign: endedCampaign,
   cancelCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   pauseCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   resumeCampaign: async (world) => {

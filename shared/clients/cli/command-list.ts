@@ -8,6 +8,7 @@ import { login, logout } from "./login.ts";
 import { mcp } from "./mcp.ts";
 import { open } from "./open.ts";
 import { tail } from "./tail.ts";
+import { verifyAudit } from "./verify-audit.ts";
 
 export const commands: Record<string, Command> = {
   login,
@@ -18,5 +19,6 @@ export const commands: Record<string, Command> = {
   listen,
   mcp,
   open,
+  "verify-audit": verifyAudit,
   completion,
 };

@@ -265,6 +265,29 @@ export const campaignExamples: Record<string, unknown> = {
     message: "1,797 of 1,840 contacts would get the campaign.",
     exact: true,
   },
+  CampaignAudit: {
+    status: "complete",
+    message: "Every candidate has exactly one outcome, and the rows match the counters.",
+    candidates: 1840,
+    outcomes: [
+      { outcome: "mailed", count: 1796, message: "The provider accepted the email." },
+      {
+        outcome: "unsubscribed",
+        count: 31,
+        message: "They had unsubscribed, not confirmed, or been deleted.",
+      },
+      {
+        outcome: "suppressed",
+        count: 12,
+        message: "Their address was on the suppression list.",
+      },
+      { outcome: "failed", count: 1, message: "The email was refused." },
+    ],
+    hash: "9b74c9897bac770ffc029102a200c5de5f1d7a84db00d2fce00b31a7fc73224f",
+    pages: 16,
+    auditedAt: "2026-11-30T09:04:12.114Z",
+    problems: [],
+  },
   CampaignPreview: {
     candidates: 1840,
     wouldReceive: 1794,

@@ -133,6 +133,10 @@ export const responseOverrides: Record<string, object> = {
     ...{ status: "sending", scheduledAt: null, finishedAt: null },
     resendOf: { campaignId: 1, to: "unopened" },
   },
+  auditCampaign: {
+    status: "auditing",
+    message: "The campaign has ended, and its audit is underway.",
+  },
   sendCampaign: { status: "sending", scheduledAt: null, finishedAt: null },
   cancelCampaign: { status: "cancelled" },
   pauseCampaign: { status: "paused", finishedAt: null },
