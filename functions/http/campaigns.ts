@@ -178,16 +178,16 @@ export const campaigns = routeGroup("campaigns", [
     operationId: "getCampaignAudit",
     description: [
       "Every candidate of a campaign has exactly one outcome. When the campaign has ended, all " +
-        "rows are read once; this returns the stored result with the counts by outcome and a hash. " +
-        "Before that it returns the counts so far. Contacts that the audience excludes are no " +
-        "candidates.",
+        "rows are read once; this returns the stored result with the counts by outcome and a " +
+        "hash. Before that it returns the counts so far. Contacts that the audience excludes are " +
+        "no candidates.",
       "Export the rows with POST /exports and the type `campaign-audit`. Each has `page`, " +
         "`contactId`, `sendId` (empty for candidates who were left out when the campaign was " +
         "prepared), `outcome` and `error`. There are no email addresses, so the erasure of a " +
         "person changes neither the counts nor the hash; it removes the `error`, which is not " +
         "part of the hash.",
-      "To recompute the hash, take the rows of each page in the order of the file, and write each " +
-        "as `contactId,sendId,outcome` and a line feed. The SHA-256 of this text, in lower-case " +
+      "To recompute the hash, take the rows of each page in the order of the file, and write " +
+        "each as `contactId,sendId,outcome` and a line feed. The SHA-256 of this text, in lower-case " +
         "hexadecimal digits, is the hash of the page. Start with the SHA-256 of the empty text. " +
         "Then go through the pages in the order of their names, compared byte by byte: the next " +
         "hash is the SHA-256 of the hash so far, a line feed, `page,number of rows,hash of the " +
@@ -199,10 +199,10 @@ export const campaigns = routeGroup("campaigns", [
     handle: ({ caller, params }) => audits.getAudit(caller, params.id),
   }),
   route("POST /campaigns/:id/audit", "Audit a campaign again", {
-    operationId: "auditCampaign",
+    operationId: "checkCampaignAudit",
     description:
-      "Reads all rows of an ended campaign again and compares them with the counters and with the " +
-      "earlier audit. If anything stored has changed, other than uncertain emails that were " +
+      "Reads all rows of an ended campaign again and compares them with the counters and with " +
+      "the earlier audit. If anything stored has changed, other than uncertain emails that were " +
       "settled, the status becomes `inconsistent`. Read the result with GET " +
       "/campaigns/:id/audit.",
     level: "site",

@@ -6,9 +6,12 @@ import * as listing from "../../shared/domain/audience/contacts/contact-listing.
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { readMailLog } from "../../shared/domain/audience/mail-counts/mail-log.ts";
 import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
+import { auditAgain, getAudit } from "../../shared/domain/campaigns/audit/campaign-audit.ts";
+import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -18,6 +21,7 @@ import {
   sendingWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
+import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { measureUnits } from "../support/request-units.ts";
 
 beforeAll(useVirtualQueues);
@@ -99,5 +103,37 @@ test("a campaign of a site with a frequency cap costs at most 0.75 read units a 
   const [writes, reads] = [usage.writeUnits / people, usage.readUnits / people];
   console.info(`campaign with a frequency cap: ${writes} W, ${reads} R per mail`);
   expect(reads).toBeLessThanOrEqual(0.75);
+  await from.provider.stop();
+}, 120_000);
+
+test("an audit costs at most 0.05 read units a mail, and 0.2 once each mail has events", async () => {
+  const from = await createSenderWithMembers();
+  const { orgId } = from.caller;
+  const { id } = await createDraft(from);
+  await actions.sendNow(from.caller, id);
+  await runWorkers({ forSeconds: 60 }, sendingWorkers);
+  const measureAudit = async () => {
+    const started = performance.now();
+    const { usage } = await measureUnits(() => runAudit(orgId, id));
+    const audit = await getAudit(from.caller, id);
+    expect(audit).toMatchObject({ status: "complete", candidates: people });
+    const ms = Math.round(performance.now() - started);
+    console.info(`audit of ${people}: ${usage.writeUnits} W, ${usage.readUnits} R, ${ms} ms`);
+    return { usage, hash: audit.hash };
+  };
+  const first = await measureAudit();
+  expect(first.usage.readUnits / people).toBeLessThanOrEqual(0.05);
+  expect(first.usage.writeUnits).toBeLessThanOrEqual(20);
+  const sendIds = from.provider.mails.map(({ sendId }) => sendId);
+  for (const some of splitIntoBatches(sendIds, 1000)) {
+    const events = some.map((sendId) => createEvent(sendId, "delivered", 5));
+    await applyMessages(await createEventMessage(orgId, events));
+  }
+  await auditAgain(from.caller, id);
+  const second = await measureAudit();
+  expect(second.hash).toBe(first.hash);
+  expect(second.usage.readUnits / people).toBeLessThanOrEqual(0.2);
+  const poll = await measureUnits(() => getAudit(from.caller, id));
+  expect(poll.usage.readUnits).toBeLessThanOrEqual(12);
   await from.provider.stop();
 }, 120_000);

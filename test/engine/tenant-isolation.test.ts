@@ -80,6 +80,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
         segmentId: made.segments,
       },
     },
+    { body: { type: "campaign-audit", campaignId: made.campaigns } },
   ],
   "POST /contacts": (made) => [
     { body: { email: "new@example.net", siteId: made.sites, lists: [made.lists] } },

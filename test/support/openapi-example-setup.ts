@@ -402,7 +402,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   updateCampaignVariant: variantId,
   deleteCampaignVariant: variantId,
   resendCampaign: endedCampaign,
-  auditCampaign: endedCampaign,
+  checkCampaignAudit: endedCampaign,
   cancelCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   pauseCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   resumeCampaign: async (world) => {

@@ -93,6 +93,8 @@ const extras = [
   "POST /campaigns/{id}/pause",
   "POST /campaigns/{id}/resume",
   "GET /campaigns/{id}/audience", // how many get it, and why others do not
+  "GET /campaigns/{id}/audit", // what became of each candidate
+  "POST /campaigns/{id}/audit", // reads all rows again
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
   "GET /campaigns/{id}/links", // clicked links

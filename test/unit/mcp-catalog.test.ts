@@ -82,7 +82,7 @@ const mailsFew = [
   ...["createSequence", "createSequenceFromPlaybook", "createSequenceSteps", "deleteSequence"],
   ...["cancelSequenceEnrollment", "rotateSequenceWebhookUrl"],
   // Checks, which mail nobody.
-  ...["validateEmails", "checkSenders"],
+  ...["validateEmails", "checkSenders", "checkCampaignAudit"],
 ];
 const groupsThatMail = [
   ...["emails", "campaigns", "holidays", "sequences", "contacts", "lists", "imports"],

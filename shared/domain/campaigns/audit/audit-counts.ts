@@ -1,10 +1,10 @@
-// The outcomes of the candidates of a campaign by its counters, which are independent of the rows of
+// The outcomes of the candidates of a campaign by its counters. They are independent of the rows of
 // the audit: they change in the transactions of the fan-out, the hand-over and the events.
 import { exclusionReasons, type SourceTotals } from "../../sending/mail-sources.ts";
 import { countHandedOver } from "../../sending/mailing-stats.ts";
-import { type AuditOutcome, auditOutcomes } from "./audit-rows.ts";
+import { type CandidateOutcome, candidateOutcomes } from "./audit-rows.ts";
 
-export type AuditCounts = Partial<Record<AuditOutcome, number>>;
+export type AuditCounts = Partial<Record<CandidateOutcome, number>>;
 
 export function countByTotals(totals: SourceTotals): AuditCounts {
   const { sent, delivered, failed, uncertain, cancelled, queued, sending } = totals;
@@ -33,7 +33,7 @@ export function compareWithTotals(counts: AuditCounts, totals: SourceTotals): st
       (counts.mailed ?? 0) + (counts.failed ?? 0),
       byTotals.mailed! + byTotals.failed!,
     ],
-    ...auditOutcomes
+    ...candidateOutcomes
       .filter((outcome) => outcome !== "mailed" && outcome !== "failed")
       .map((outcome): [string, number, number] => [
         outcome,

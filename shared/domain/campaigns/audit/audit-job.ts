@@ -7,7 +7,7 @@ import type { Leased } from "../../../kernel/lease.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { emptyAuditHash } from "./audit-hash.ts";
-import type { AuditOutcome } from "./audit-rows.ts";
+import type { CandidateOutcome } from "./audit-rows.ts";
 
 export interface AuditJob extends Leased {
   orgId: number;
@@ -30,7 +30,7 @@ export interface AuditProgress {
   after?: string;
   hash: string;
   pages: number;
-  counts: Partial<Record<AuditOutcome, number>>;
+  counts: Partial<Record<CandidateOutcome, number>>;
 }
 
 export interface AuditResult extends Pick<AuditProgress, "hash" | "pages" | "counts"> {

@@ -8,7 +8,7 @@ import type { SendItem } from "../../sending/sends.ts";
 import * as log from "../engine/fan-out-log.ts";
 
 /** Where a candidate can end up. Each has exactly one outcome. */
-export const auditOutcomes = [
+export const candidateOutcomes = [
   "mailed",
   "failed",
   "uncertain",
@@ -17,13 +17,13 @@ export const auditOutcomes = [
   ...exclusionReasons,
   "contradictory",
 ] as const;
-export type AuditOutcome = (typeof auditOutcomes)[number];
+export type CandidateOutcome = (typeof candidateOutcomes)[number];
 
 export interface AuditRow {
   contactId: number;
   /** Null for candidates that were left out at the fan-out. */
   sendId: number | null;
-  outcome: AuditOutcome;
+  outcome: CandidateOutcome;
   /** Why the mail failed or is uncertain. An erasure removes it. */
   error: string | null;
 }

@@ -11,7 +11,7 @@ import type { StoredCampaign } from "../campaign-schema.ts";
 import * as campaigns from "../campaigns.ts";
 import { type AuditCounts, countByTotals, sumOf } from "./audit-counts.ts";
 import { type AuditJob, enqueueAudit, startAttributes } from "./audit-job.ts";
-import { type AuditOutcome, auditOutcomes } from "./audit-rows.ts";
+import { type CandidateOutcome, candidateOutcomes } from "./audit-rows.ts";
 
 const auditStatuses = [
   "notSent",
@@ -30,8 +30,8 @@ export const CampaignAudit = z
       .enum(auditStatuses)
       .describe(
         "`notSent`: sending has not started. `underway`: the campaign is being sent or paused. " +
-          "`auditing`: it has ended, and its rows are being read. `complete`: every row was read, " +
-          "and everything fits together. `outdated`: uncertain emails were settled since; audit " +
+          "`auditing`: it has ended, and its rows are being read. `complete`: every row was " +
+          "read, and everything fits together. `outdated`: uncertain emails were settled since; audit " +
           "again. `inconsistent`: see `problems`. `failed`: the campaign cannot be audited.",
       ),
     message: z.string().describe("The state of the audit as a sentence."),
@@ -40,12 +40,12 @@ export const CampaignAudit = z
       .array(
         z.object({
           outcome: z
-            .enum(auditOutcomes)
+            .enum(candidateOutcomes)
             .describe(
               "`mailed`: the provider accepted the email; a later bounce changes nothing. " +
                 "`failed`: the service or the provider refused it. `uncertain`: the provider may " +
-                "have it. `waiting`: not handed over yet. `cancelled`: the campaign ended before. " +
-                "`suppressed`: the address is on the suppression list, also after an erasure. " +
+                "have it. `waiting`: not handed over yet. `cancelled`: the campaign ended " +
+                "before. `suppressed`: the address is on the suppression list, also after an erasure. " +
                 "`unsubscribed`: the contact left, was deleted or has not confirmed. " +
                 "`notInTopic`: it is not in the topic. `capped`: it got marketing email within " +
                 "`sendFrequencyCapDays`. `duplicate`: its address was already in the audience. " +
@@ -100,7 +100,8 @@ export async function auditAgain(caller: CallerScope, id: number): Promise<Campa
   const job = await get<AuditJob>(key);
   if (!job)
     throw conflict(
-      `The campaign is ${campaign.status}: it can be audited when all its email is sent or cancelled`,
+      `The campaign is ${campaign.status}: it can be audited when all its email is sent or ` +
+        "cancelled",
       { code: "campaign_status" },
     );
   if (job.status === "completed" || job.status === "failed") {
@@ -135,12 +136,12 @@ const messages: Record<AuditStatus, string> = {
 };
 
 const listOutcomes = (counts: AuditCounts): CampaignAudit["outcomes"] =>
-  auditOutcomes
+  candidateOutcomes
     .map((outcome) => ({ outcome, count: counts[outcome] ?? 0, message: sentences[outcome] }))
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count);
 
-const sentences: Record<AuditOutcome, string> = {
+const sentences: Record<CandidateOutcome, string> = {
   mailed: "The provider accepted the email.",
   failed: "The email was refused.",
   uncertain: "The provider may have the email.",

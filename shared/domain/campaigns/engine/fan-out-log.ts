@@ -1,5 +1,5 @@
-// Log of the fan-out: one entry for each advance of a cursor that read candidates. It tells what was
-// decided about each of them, and where the sends of a campaign or holiday are.
+// Log of the fan-out: one entry for each advance of a cursor that read candidates. It tells what
+// was decided about each of them, and where the sends of a campaign or holiday are.
 import { get, put, query, type Write } from "../../../adapters/dynamodb/table.ts";
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
 import { inParallel } from "../../../kernel/parallel.ts";

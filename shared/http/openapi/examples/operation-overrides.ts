@@ -133,7 +133,7 @@ export const responseOverrides: Record<string, object> = {
     ...{ status: "sending", scheduledAt: null, finishedAt: null },
     resendOf: { campaignId: 1, to: "unopened" },
   },
-  auditCampaign: {
+  checkCampaignAudit: {
     status: "auditing",
     message: "The campaign has ended, and its audit is underway.",
   },
