@@ -177,22 +177,22 @@ export const campaigns = routeGroup("campaigns", [
   route("GET /campaigns/:id/audit", "Get the audit of a campaign", {
     operationId: "getCampaignAudit",
     description: [
-      "Every candidate of a campaign has exactly one outcome. When the campaign has ended, all " +
-        "rows are read once; this returns the stored result with the counts by outcome and a " +
-        "hash. Before that it returns the counts so far. Contacts that the audience excludes are " +
-        "no candidates.",
+      "Every candidate of a campaign has exactly one outcome. When the campaign has ended, " +
+        "all rows are read once; this returns the stored result with the counts by outcome and " +
+        "a hash. Before that it returns the counts so far. Contacts that the audience excludes " +
+        "are no candidates.",
       "Export the rows with POST /exports and the type `campaign-audit`. Each has `page`, " +
         "`contactId`, `sendId` (empty for candidates who were left out when the campaign was " +
-        "prepared), `outcome` and `error`. There are no email addresses, so the erasure of a " +
-        "person changes neither the counts nor the hash; it removes the `error`, which is not " +
-        "part of the hash.",
+        "prepared), `outcome` and `error`, the words of the provider. The hash covers all but " +
+        "`error`, which is the only field that can name an email address. So the erasure of a " +
+        "person removes `error` and changes neither the counts nor the hash.",
       "To recompute the hash, take the rows of each page in the order of the file, and write " +
-        "each as `contactId,sendId,outcome` and a line feed. The SHA-256 of this text, in lower-case " +
-        "hexadecimal digits, is the hash of the page. Start with the SHA-256 of the empty text. " +
-        "Then go through the pages in the order of their names, compared byte by byte: the next " +
-        "hash is the SHA-256 of the hash so far, a line feed, `page,number of rows,hash of the " +
-        "page` and a line feed. The last one is the hash of the audit. `pennymail verify-audit " +
-        "FILE` does this.",
+        "each as `contactId,sendId,outcome` and a line feed. The SHA-256 of this text, in " +
+        "lower-case hexadecimal digits, is the hash of the page. Start with the SHA-256 of the " +
+        "empty text. Then go through the pages in the order of their names, compared byte by " +
+        "byte: the next hash is the SHA-256 of the hash so far, a line feed, `page,number of " +
+        "rows,hash of the page` and a line feed. The last one is the hash of the audit. " +
+        "`pennymail verify-audit FILE` does this.",
     ].join("\n\n"),
     level: "site",
     returns: CampaignAudit,

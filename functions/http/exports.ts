@@ -33,7 +33,8 @@ const NewExport = z
       "For `suppressions` only: entries with this reason. All other filters are for `contacts`.",
     ),
     campaignId: RecordId.optional().describe(
-      "For `campaign-audit` only, and required there: id of an ended campaign.",
+      "For `campaign-audit` only, and required there: id of the campaign. Until it has ended, " +
+        "the export has the rows so far.",
     ),
   })
   .meta({ examples: [{ type: "contacts", format: "csv", status: "subscribed" }] });
@@ -55,7 +56,6 @@ export const exports = routeGroup("exports", [
     body: NewExport,
     returns: exported.Export,
     status: 202,
-    errors: { 409: "The campaign to audit has not ended (`campaign_status`)." },
     handle: ({ caller, body: { type, format, bom, ...filter } }) =>
       exported.start(caller, { type, format, filter, bom }),
   }),

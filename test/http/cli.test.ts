@@ -1,9 +1,11 @@
 // The command line as a customer installs it: child processes against a service.
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { verifyWebhook } from "../../shared/clients/sdk/webhooks.ts";
+import { type ExportTable, formatWriters } from "../../shared/kernel/table-export.ts";
 import { signedUp, type TestClient, uniqueEmail, waitForMail } from "../support/api-client.ts";
 import { startCustomerEndpoint } from "../support/customer-endpoint.ts";
 import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";
@@ -384,6 +386,74 @@ describe.skipIf(!hasSandbox)("live events", () => {
     endpoint.close();
     const again = person.start(["listen", ...options]);
     await vi.waitFor(() => expect(again.ran.output.trim()).toBe(secret), 20_000);
+  });
+});
+
+describe("pennymail verify-audit", () => {
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  const rows = [
+    {
+      page: "b-000000",
+      contactId: 7,
+      sendId: 9001,
+      outcome: "failed",
+      error: 'no "x",\n1-2,3,4,e',
+    },
+    { page: "b-000000", contactId: 3, sendId: null, outcome: "suppressed", error: null },
+    { page: "a-000001", contactId: 5, sendId: 8000, outcome: "mailed", error: null },
+  ];
+  const [firstPage, secondPage] = ["5,8000,mailed\n", "7,9001,failed\n3,,suppressed\n"];
+  const hash = [`a-000001,1,${sha256(firstPage)}`, `b-000000,2,${sha256(secondPage)}`].reduce(
+    (soFar, page) => sha256(`${soFar}\n${page}\n`),
+    sha256(""),
+  );
+
+  test("recomputes the hash of a CSV or JSON file, and finds a changed row", async () => {
+    const person = createPerson();
+    const { csv, json } = formatWriters;
+    const columns = ["page", "contactId", "sendId", "outcome", "error"];
+    const table: ExportTable = {
+      jsonName: "rows",
+      columns,
+      cells: (row) => columns.map((column) => row[column] as string | number | null),
+    };
+    for (const writer of [csv, json]) {
+      const file = join(person.home, "audit");
+      const save = (some: typeof rows) =>
+        writeFileSync(
+          file,
+          writer.header(table, { bom: true }) +
+            writer.rows(table, some, true) +
+            writer.footer(table),
+        );
+      save(rows);
+      const outcomes = { failed: 1, suppressed: 1, mailed: 1 };
+      expect(await person.json("verify-audit", file, "--hash", hash)).toEqual({
+        ...{ rows: 3, pages: 2, hash },
+        ...outcomes,
+      });
+      save(rows.with(1, { ...rows[1]!, outcome: "mailed" }));
+      expect(await person.run("verify-audit", file, "--hash", hash)).toMatchObject({
+        code: 1,
+        notes: expect.stringContaining("not the expected one"),
+      });
+      save([...rows, rows[0]!]);
+      expect((await person.run("verify-audit", file)).notes).toContain("1 rows repeat a contact");
+    }
+    expect((await person.run("verify-audit", join(person.home, "none"))).code).toBe(2);
+  });
+
+  test("asks the service for the hash of a campaign", async () => {
+    const client = await signedUp();
+    const { body } = await client.call<{ id: number }>("POST", "/campaigns", { name: "Draft" });
+    const person = await loggedIn(client);
+    const file = join(person.home, "audit");
+    writeFileSync(file, "page,contactId,sendId,outcome,error\n");
+    const refused = await person.run("verify-audit", file, "--campaign", String(body.data.id));
+    expect(refused).toMatchObject({
+      code: 1,
+      notes: expect.stringContaining("the campaign has no hash yet"),
+    });
   });
 });
 

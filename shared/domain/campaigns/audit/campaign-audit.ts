@@ -29,10 +29,11 @@ export const CampaignAudit = z
     status: z
       .enum(auditStatuses)
       .describe(
-        "`notSent`: sending has not started. `underway`: the campaign is being sent or paused. " +
-          "`auditing`: it has ended, and its rows are being read. `complete`: every row was " +
-          "read, and everything fits together. `outdated`: uncertain emails were settled since; audit " +
-          "again. `inconsistent`: see `problems`. `failed`: the campaign cannot be audited.",
+        "`notSent`: sending has not started. `underway`: the campaign is being sent or " +
+          "paused. `auditing`: it has ended, and its rows are being read. `complete`: every row " +
+          "was read, and everything fits together. `outdated`: uncertain emails were settled " +
+          "since; audit again. `inconsistent`: see `problems`. `failed`: the campaign cannot be " +
+          "audited.",
       ),
     message: z.string().describe("The state of the audit as a sentence."),
     candidates: Count.describe("Contacts of the audience that the campaign has decided about."),
@@ -43,10 +44,10 @@ export const CampaignAudit = z
             .enum(candidateOutcomes)
             .describe(
               "`mailed`: the provider accepted the email; a later bounce changes nothing. " +
-                "`failed`: the service or the provider refused it. `uncertain`: the provider may " +
-                "have it. `waiting`: not handed over yet. `cancelled`: the campaign ended " +
-                "before. `suppressed`: the address is on the suppression list, also after an erasure. " +
-                "`unsubscribed`: the contact left, was deleted or has not confirmed. " +
+                "`failed`: the service or the provider refused it. `uncertain`: the provider " +
+                "may have it. `waiting`: not handed over yet. `cancelled`: the campaign ended " +
+                "before. `suppressed`: the address is on the suppression list, also after an " +
+                "erasure. `unsubscribed`: the contact left, was deleted or has not confirmed. " +
                 "`notInTopic`: it is not in the topic. `capped`: it got marketing email within " +
                 "`sendFrequencyCapDays`. `duplicate`: its address was already in the audience. " +
                 "`invalid`: the address is not valid. `contradictory`: the stored email is for " +
