@@ -7,7 +7,7 @@ import type { AuditPage, AuditRow } from "./audit-rows.ts";
 /** The hash of an audit without pages. */
 export const emptyAuditHash: string = sha256("");
 
-export const toAuditLine = ({ contactId, sendId, outcome }: AuditRow): string =>
+const toAuditLine = ({ contactId, sendId, outcome }: AuditRow): string =>
   `${contactId},${sendId ?? ""},${outcome}\n`;
 
 /** The hash after one more page. */
