@@ -345,6 +345,11 @@ export const errorMeanings = {
     cause: "The site already has a tag with this name.",
     remedy: "Use that tag, or another name.",
   },
+  template_changed: {
+    statuses: [409],
+    cause: "Somebody has changed the content of the template since it was read.",
+    remedy: "Read the template again, and repeat the change on it.",
+  },
   too_many: {
     statuses: [409],
     cause: "The organization has 10,000 records of this kind, which is the limit.",

@@ -108,7 +108,11 @@ export const templates = routeGroup("templates", [
     level: "site",
     body: template.TemplateChanges,
     returns: template.Template,
-    errors: { 400: templateError, 404: "The template or the folder does not exist." },
+    errors: {
+      400: templateError,
+      404: "The template or the folder does not exist.",
+      409: "The content is not that of the given `version` any more (`template_changed`).",
+    },
     handle: ({ caller, params, body }) => template.change(caller, params.id, body),
   }),
   route("DELETE /templates/:id", "Delete a template", {

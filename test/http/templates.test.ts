@@ -121,6 +121,23 @@ describe("templates", () => {
     expect(changed.body.data).toEqual({ ...before, ...after });
     expect((await client.call("GET", `/templates/${before.id}`)).body).toEqual(changed.body);
   });
+  test("change only if nobody has changed them since the version that the change names", async () => {
+    const client = await signedUp();
+    const { id, version } = await make(client);
+    const put = (body: object) => client.call<Template>("PUT", `/templates/${id}`, body);
+    const mine = { version, html: "<p>Mine</p>" };
+    expect(expectStatus(200, await put(mine)).body.data).toMatchObject({ version: version + 1 });
+    // The response of the first request may be lost, so the second one must not fail.
+    expect(expectStatus(200, await put(mine)).body.data).toMatchObject({ version: version + 1 });
+    expect(await put({ version, html: "<p>Theirs</p>" })).toMatchObject({
+      status: 409,
+      body: { code: "template_changed" },
+    });
+    expectStatus(400, await put({ version: 0, html: "<p>Theirs</p>" }));
+    const renamed = expectStatus(200, await put({ version, name: "Other name" })).body.data;
+    expect(renamed).toMatchObject({ name: "Other name", html: mine.html, version: version + 1 });
+  });
+
   test("are not found or listed after their deletion", async () => {
     const client = await signedUp();
     const { id } = await make(client);

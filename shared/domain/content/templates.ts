@@ -6,7 +6,7 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
 import { htmlToText } from "../../email/plain-text.ts";
-import { Problem } from "../../errors.ts";
+import { conflict, Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { singleLineText, toSingleLine } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
@@ -91,6 +91,13 @@ export const TemplateChanges = z
     text,
     designJson,
     folderId: folderId.describe("Folder of the template. `null` takes it out of its folder."),
+    version: z
+      .int()
+      .positive()
+      .describe(
+        "`version` of the template that the change is based on. If somebody else has changed " +
+          "its content since, the response is 409. If omitted, the change replaces theirs.",
+      ),
   })
   .partial()
   .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });
@@ -241,13 +248,16 @@ const toSavedVersion = ({
 export const change = (caller: Editor, id: number, changes: TemplateChanges): Promise<Template> =>
   retryOnConflict("The template", async () => {
     const stored = await records.find<StoredTemplate>("TEMPLATE", caller, id);
+    const { version: baseVersion = stored.version, ...given } = changes;
     const { orgId, userId = null } = caller;
     const { html, text, designJson } = await readBody(orgId, id, stored.version);
     const before = { subject: stored.subject, html, text, designJson };
-    const { name = stored.name, folderId = stored.folderId, ...content } = changes;
+    const { name = stored.name, folderId = stored.folderId, ...content } = given;
     // A JSON body has no undefined values, so the cast is safe.
     const after: bodies.TemplateBody = { ...before, ...(content as Partial<bodies.TemplateBody>) };
     const isNewVersion = JSON.stringify(after) !== JSON.stringify(before);
+    // A repeated request finds its own content, which is no conflict.
+    if (isNewVersion && baseVersion !== stored.version) throw templateChanged();
     const version = stored.version + (isNewVersion ? 1 : 0);
     const at = now().toISOString();
     const ofNewVersion = isNewVersion
@@ -281,6 +291,9 @@ export const change = (caller: Editor, id: number, changes: TemplateChanges): Pr
     );
     return { ...stored, ...set, ...after };
   });
+
+const templateChanged = () =>
+  conflict("Somebody has changed the template since it was read", { code: "template_changed" });
 
 /** Mail that was accepted with the template is still sent. */
 export const remove = (caller: CallerScope, id: number): Promise<void> =>
