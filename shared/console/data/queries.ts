@@ -311,6 +311,12 @@ export const queries = {
       queryKey: ["templates", "folders", siteId],
       queryFn: () => api.templateFolders.list({ siteId, limit: pageLimit }),
     }),
+  photos: (words: string) =>
+    queryOptions({
+      queryKey: ["stockPhotos", words],
+      queryFn: () => api.stockPhotos.search({ ...(words && { q: words }), per_page: 24 }),
+      placeholderData: keepPreviousData,
+    }),
   sampleContacts: (siteId: number) =>
     queryOptions({
       queryKey: ["contacts", "samples", siteId],

@@ -1,12 +1,13 @@
 import type { SequenceDetail } from "pennymail";
 import { createContext, useContext } from "react";
-import type { StepHistory } from "./step-history.ts";
+import type { DraftHistory } from "../../parts/draft-history.ts";
+import type { DraftSteps } from "./step-draft.ts";
 import type { Choices, Names } from "./step-texts.ts";
 
 /** What every view of the steps needs. */
 export interface StepEditor {
   sequence: SequenceDetail;
-  history: StepHistory;
+  history: DraftHistory<DraftSteps>;
   choices: Choices;
   names: Names;
   mayWrite: boolean;

@@ -9,11 +9,11 @@ import { useEffect, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
+import { type DraftHistory, useDraftHistory } from "../../parts/draft-history.ts";
 import { type DraftSteps, fromStored, toStored } from "./step-draft.ts";
-import { type StepHistory, useStepHistory } from "./step-history.ts";
 
 export interface StepDraft {
-  history: StepHistory;
+  history: DraftHistory<DraftSteps>;
   isDirty: boolean;
   /** Whether somebody else has saved other steps since the draft began. */
   isOutdated: boolean;
@@ -30,7 +30,7 @@ export function useStepDraft(
   onSaved: (renamed: ReadonlyMap<string, string>) => void,
 ): StepDraft {
   const queryClient = useQueryClient();
-  const history = useStepHistory(() => fromStored(sequence.steps));
+  const history = useDraftHistory(() => fromStored(sequence.steps));
   const { draft, reset } = history;
   const [version, setVersion] = useState(sequence.stepsVersion);
   const [stored, setStored] = useState(draft);

@@ -1,5 +1,6 @@
 // What is edited of a template before it is saved.
 import type { Contact, Template } from "pennymail";
+import type { InsertOption } from "../../parts/insert-menu.tsx";
 
 export interface Draft {
   name: string;
@@ -17,6 +18,13 @@ export const draftOf = ({ name, subject, html, text }: Template): Draft => ({
 });
 
 export const isSame = (a: Draft, b: Draft): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** What the panels beside an editor show. */
+export interface ShownDraft {
+  template: Template;
+  draft: Pick<Draft, "subject" | "html" | "text">;
+  contact: Contact | undefined;
+}
 
 /** The fields of a contact under the names that campaigns give them. */
 export function variablesOf(contact: Contact | undefined): Record<string, unknown> {
@@ -38,11 +46,6 @@ const links: readonly [name: string, label: string][] = [
   ["unsubscribeUrl", "Link to unsubscribe"],
   ["preferencesUrl", "Link to choose topics"],
 ];
-
-export interface InsertOption {
-  label: string;
-  text: string;
-}
 
 /** What can be inserted: fields of contacts, those that contacts have by themselves, and links. */
 export function insertOptions(contacts: readonly Contact[]): Record<string, InsertOption[]> {

@@ -5,8 +5,7 @@ import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { variablesOf } from "./draft.ts";
-import type { ShownDraft } from "./template-editor.tsx";
+import { type ShownDraft, variablesOf } from "./draft.ts";
 
 const tones: Record<MailFinding["severity"], "bad" | "warn" | "info"> = {
   error: "bad",

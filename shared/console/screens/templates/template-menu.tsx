@@ -1,5 +1,12 @@
 import { Button, Menu } from "@mantine/core";
-import { IconCopy, IconDots, IconFolder, IconFolderOff, IconTrash } from "@tabler/icons-react";
+import {
+  IconCode,
+  IconCopy,
+  IconDots,
+  IconFolder,
+  IconFolderOff,
+  IconTrash,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Template } from "pennymail";
@@ -9,11 +16,18 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import type { RowAction } from "../../parts/row-menu.tsx";
 
 const refreshes = ["templates"];
 
+interface TemplateMenuProps {
+  template: Template;
+  /** Further entries. */
+  actions: readonly RowAction[] | undefined;
+}
+
 /** Folder, copy and deletion of the template, as it is saved. */
-export function TemplateMenu({ template }: { template: Template }) {
+export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
   const { id, name, folderId } = template;
   const navigate = useNavigate();
   const folders = useQuery(queries.templateFolders(template.siteId)).data?.templateFolders ?? [];
@@ -54,6 +68,11 @@ export function TemplateMenu({ template }: { template: Template }) {
           <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
             Copy template
           </Menu.Item>
+          {actions.map(({ label, run }) => (
+            <Menu.Item key={label} leftSection={<IconCode size={16} />} onClick={() => run()}>
+              {label}
+            </Menu.Item>
+          ))}
           {folders
             .filter((folder) => folder.id !== folderId)
             .map((folder) => (

@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { queries } from "../../data/queries.ts";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { variablesOf } from "./draft.ts";
-import type { ShownDraft } from "./template-editor.tsx";
+import { type ShownDraft, variablesOf } from "./draft.ts";
 
 /** The draft as the contact would get it. The last good state stays while there is an error. */
 export function TemplatePreview({ template, draft, contact }: ShownDraft) {

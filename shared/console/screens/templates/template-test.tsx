@@ -1,6 +1,6 @@
 import { api } from "../../data/client.ts";
 import { TestEmailForm } from "../../parts/test-email-form.tsx";
-import type { ShownDraft } from "./template-editor.tsx";
+import type { ShownDraft } from "./draft.ts";
 
 /** Sends the draft, with the fields of the contact, to people who review it. */
 export function TemplateTest({ template, draft, contact }: ShownDraft) {

@@ -2,40 +2,21 @@ import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
-import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
+import { lazy, Suspense, useState } from "react";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { SearchBox } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Folders } from "./folders.tsx";
 
-/** The start of a template: it reads on a phone and in the dark, and greets by name. */
-const starter = `<!doctype html>
-<html lang="en">
-<head>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<style>
-body { margin: 0; padding: 24px; font: 16px/1.6 system-ui, sans-serif }
-main { max-width: 560px; margin: 0 auto }
-</style>
-</head>
-<body>
-<main>
-<h1>Hello {{ firstName | default: "there" }}</h1>
-<p>Write what is new.</p>
-<p><a href="https://shop.example">Read more</a></p>
-</main>
-</body>
-</html>
-`;
+const NewTemplate = lazy(async () => ({
+  default: (await import("../../editors/visual/new-template.tsx")).NewTemplate,
+}));
 
 export function Templates() {
   const { site } = useSite();
@@ -52,22 +33,11 @@ export function Templates() {
     }),
     ({ templates }) => templates,
   );
-  const creating = useChange({
-    run: (siteId: number) =>
-      api.templates.create({
-        siteId,
-        name: "New template",
-        subject: "News",
-        html: starter,
-        folderId: folder ?? null,
-      }),
-    refreshes: ["templates"],
-    onDone: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
-  });
-  const create = () => site && mayWrite && creating.mutate(site.id);
-  useShortcuts([{ keys: ["c"], label: "New template", run: create }]);
+  const [isChoosing, setChoosing] = useState(false);
+  const choose = () => setChoosing(mayWrite && site !== undefined);
+  useShortcuts([{ keys: ["c"], label: "New template", run: choose }]);
   const newTemplate = mayWrite && site && (
-    <Button leftSection={<IconPlus size={16} />} loading={creating.isPending} onClick={create}>
+    <Button leftSection={<IconPlus size={16} />} onClick={choose}>
       New template
     </Button>
   );
@@ -76,7 +46,6 @@ export function Templates() {
       <PageHead title="Templates" note="Content for campaigns, sequences and the API">
         {newTemplate}
       </PageHead>
-      <ErrorNote error={creating.error} />
       <search className="filters">
         <SearchBox
           label="Search templates"
@@ -99,6 +68,16 @@ export function Templates() {
         onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
         empty={isFiltered ? <NothingMatches /> : <NoTemplates />}
       />
+      {site && isChoosing && (
+        <Suspense>
+          <NewTemplate
+            siteId={site.id}
+            folderId={folder ?? null}
+            onClose={() => setChoosing(false)}
+            onCreated={(id) => navigate({ to: "/templates/$id", params: { id } })}
+          />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -1,23 +1,22 @@
 import { useMemo, useReducer } from "react";
-import type { DraftSteps } from "./step-draft.ts";
 
-interface History {
-  past: DraftSteps[];
-  draft: DraftSteps;
-  future: DraftSteps[];
+interface History<Draft> {
+  past: Draft[];
+  draft: Draft;
+  future: Draft[];
   /** Names the last change. Further changes with the same name are undone together with it. */
   name: string | undefined;
 }
 
-type Action =
-  | { kind: "change"; draft: DraftSteps; name?: string | undefined }
+type Action<Draft> =
+  | { kind: "change"; draft: Draft; name?: string | undefined }
   | { kind: "undo" }
   | { kind: "redo" }
-  | { kind: "reset"; draft: DraftSteps };
+  | { kind: "reset"; draft: Draft };
 
 const maxPast = 200;
 
-function reduce(history: History, action: Action): History {
+function reduce<Draft>(history: History<Draft>, action: Action<Draft>): History<Draft> {
   const { past, draft, future, name } = history;
   if (action.kind === "reset")
     return { past: [], draft: action.draft, future: [], name: undefined };
@@ -40,21 +39,21 @@ function reduce(history: History, action: Action): History {
   return { past: [...past, draft], draft: next, future: rest, name: undefined };
 }
 
-export interface StepHistory {
-  draft: DraftSteps;
+export interface DraftHistory<Draft> {
+  draft: Draft;
   canUndo: boolean;
   canRedo: boolean;
   /** Changes with the same name, one after the other, are undone together. */
-  change(draft: DraftSteps, name?: string): void;
+  change(draft: Draft, name?: string): void;
   undo(): void;
   redo(): void;
   /** Forgets all changes. */
-  reset(draft: DraftSteps): void;
+  reset(draft: Draft): void;
 }
 
-/** The steps that a person edits, with undo and redo. */
-export function useStepHistory(initial: () => DraftSteps): StepHistory {
-  const [{ past, draft, future }, dispatch] = useReducer(reduce, undefined, () => ({
+/** What a person edits, with undo and redo. */
+export function useDraftHistory<Draft>(initial: () => Draft): DraftHistory<Draft> {
+  const [{ past, draft, future }, dispatch] = useReducer(reduce<Draft>, undefined, () => ({
     past: [],
     draft: initial(),
     future: [],
@@ -62,10 +61,10 @@ export function useStepHistory(initial: () => DraftSteps): StepHistory {
   }));
   const actions = useMemo(
     () => ({
-      change: (next: DraftSteps, name?: string) => dispatch({ kind: "change", draft: next, name }),
+      change: (next: Draft, name?: string) => dispatch({ kind: "change", draft: next, name }),
       undo: () => dispatch({ kind: "undo" }),
       redo: () => dispatch({ kind: "redo" }),
-      reset: (next: DraftSteps) => dispatch({ kind: "reset", draft: next }),
+      reset: (next: Draft) => dispatch({ kind: "reset", draft: next }),
     }),
     [],
   );

@@ -1,0 +1,212 @@
+import { ActionIcon, Modal, TextInput } from "@mantine/core";
+import {
+  IconAdjustmentsHorizontal,
+  IconArrowDown,
+  IconArrowUp,
+  IconBold,
+  IconCopy,
+  IconGripVertical,
+  IconItalic,
+  IconLink,
+  IconList,
+  IconTrash,
+  IconUserPlus,
+  type TablerIcon,
+} from "@tabler/icons-react";
+import { type DragEvent, useState } from "react";
+import { Form } from "../../parts/form.tsx";
+import { InsertMenu } from "../../parts/insert-menu.tsx";
+import { blockNames, findNextPlace } from "./block-changes.ts";
+import { hasText } from "./block-view.tsx";
+import type { DesignBlock } from "./design.ts";
+import { useDesignEditor } from "./design-editor.ts";
+import type { RichTextHandle } from "./rich-text.tsx";
+import type { SelectedLink, TextFormat } from "./rich-text-commands.ts";
+import { LinkInput } from "./settings-fields.tsx";
+
+interface BlockBarsProps {
+  block: DesignBlock;
+  /** The editor of the text, if the block has one. */
+  text: RichTextHandle | null;
+  format: TextFormat;
+}
+
+/** Above the selected block: how its text looks, and what can be done with the block. */
+export function BlockBars({ block, text, format }: BlockBarsProps) {
+  return (
+    <div className="block-bars">
+      {hasText(block) && text && (
+        <TextBar isSingle={block.type === "heading"} text={text} format={format} />
+      )}
+      <ActionBar block={block} />
+    </div>
+  );
+}
+
+interface BarButtonProps {
+  label: string;
+  icon: TablerIcon;
+  isPressed?: boolean;
+  isDisabled?: boolean;
+  action?: string;
+  run(): void;
+}
+
+function BarButton({ label, icon: Icon, isPressed, isDisabled, action, run }: BarButtonProps) {
+  return (
+    <ActionIcon
+      variant={isPressed ? "light" : "subtle"}
+      color={isPressed ? "accent" : "gray"}
+      size={30}
+      aria-label={label}
+      title={label}
+      {...(isPressed !== undefined && { "aria-pressed": isPressed })}
+      data-action={action}
+      disabled={isDisabled ?? false}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={run}
+    >
+      <Icon size={16} />
+    </ActionIcon>
+  );
+}
+
+interface TextBarProps {
+  isSingle: boolean;
+  text: RichTextHandle;
+  format: TextFormat;
+}
+
+function TextBar({ isSingle, text, format }: TextBarProps) {
+  const { insertOptions } = useDesignEditor();
+  const [link, setLink] = useState<SelectedLink>();
+  return (
+    <div className="block-bar" role="toolbar" aria-label="Text">
+      <BarButton
+        label="Bold"
+        icon={IconBold}
+        isPressed={format.isBold}
+        run={() => text.toggle("bold")}
+      />
+      <BarButton
+        label="Italic"
+        icon={IconItalic}
+        isPressed={format.isItalic}
+        run={() => text.toggle("italic")}
+      />
+      <BarButton
+        label="Link"
+        icon={IconLink}
+        isPressed={format.isLink}
+        run={() => setLink(text.readLink())}
+      />
+      {!isSingle && (
+        <BarButton
+          label="Bullets"
+          icon={IconList}
+          isPressed={format.areItems}
+          run={() => text.toggle("items")}
+        />
+      )}
+      <InsertMenu options={insertOptions} onInsert={(inserted) => text.insert(inserted)}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={30}
+          aria-label="Insert a field"
+          title="Insert a field"
+        >
+          <IconUserPlus size={16} />
+        </ActionIcon>
+      </InsertMenu>
+      {link && (
+        <LinkDialog
+          initial={link}
+          onClose={() => setLink(undefined)}
+          onSet={(next) => {
+            setLink(undefined);
+            text.setLink(next);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface LinkDialogProps {
+  initial: SelectedLink;
+  onClose(): void;
+  onSet(link: SelectedLink): void;
+}
+
+function LinkDialog({ initial, onClose, onSet }: LinkDialogProps) {
+  const [link, setLink] = useState(initial);
+  const set = { mutate: () => onSet(link), isPending: false, error: undefined };
+  return (
+    <Modal opened onClose={onClose} title="Link" lockScroll={false}>
+      <Form action="Set link" submission={set} isDisabled={!link.href || !link.text}>
+        <TextInput
+          label="Text"
+          maxLength={500}
+          value={link.text}
+          onChange={({ currentTarget }) => setLink({ ...link, text: currentTarget.value })}
+        />
+        <LinkInput
+          label="Leads to"
+          value={link.href}
+          onChange={(href) => setLink({ ...link, href })}
+        />
+        {initial.href && (
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => onSet({ ...initial, href: "" })}
+          >
+            Remove the link
+          </button>
+        )}
+      </Form>
+    </Modal>
+  );
+}
+
+function ActionBar({ block }: { block: DesignBlock }) {
+  const { design, move, duplicate, remove, setDragged, openPanel } = useDesignEditor();
+  const { id, type } = block;
+  const name = blockNames[type].toLowerCase();
+  const startDrag = (event: DragEvent) => {
+    event.dataTransfer.setData("application/x-pennymail-block", id);
+    event.dataTransfer.effectAllowed = "move";
+    const element = document.querySelector(`[data-block="${id}"]`);
+    if (element) event.dataTransfer.setDragImage(element, 10, 10);
+    // After the picture is taken, because what is dragged changes the look.
+    setTimeout(() => setDragged({ id, type }));
+  };
+  const drag = { draggable: true, onDragStart: startDrag };
+  return (
+    <div className="block-bar" role="toolbar" aria-label={`Actions for ${name}`}>
+      <span className="drag-handle" title="Drag to move" {...drag}>
+        <IconGripVertical size={16} />
+      </span>
+      <BarButton
+        label="Move up"
+        icon={IconArrowUp}
+        action="up"
+        isDisabled={!findNextPlace(design.blocks, id, "up")}
+        run={() => move(id, "up")}
+      />
+      <BarButton
+        label="Move down"
+        icon={IconArrowDown}
+        action="down"
+        isDisabled={!findNextPlace(design.blocks, id, "down")}
+        run={() => move(id, "down")}
+      />
+      <BarButton label={`Duplicate ${name}`} icon={IconCopy} run={() => duplicate(id)} />
+      <BarButton label={`Delete ${name}`} icon={IconTrash} run={() => remove(id)} />
+      <span className="narrow-only">
+        <BarButton label={`Settings of ${name}`} icon={IconAdjustmentsHorizontal} run={openPanel} />
+      </span>
+    </div>
+  );
+}

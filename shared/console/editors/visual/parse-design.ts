@@ -1,0 +1,212 @@
+// Reads `designJson` of a template. Every API client can write it, so nothing in it is trusted: a
+// design is built anew from the known fields only, within the limits.
+import {
+  type Align,
+  type BlockType,
+  type ColumnRatio,
+  columnRatios,
+  corners,
+  createId,
+  type Design,
+  type DesignBlock,
+  defaultTheme,
+  designVersion,
+  editorName,
+  type Fill,
+  type FontName,
+  fonts,
+  type ImageWidth,
+  isColumns,
+  isUsableImage,
+  isUsableLink,
+  type LeafBlock,
+  limits,
+  type OwnFields,
+  type Paragraph,
+  type Span,
+  type Theme,
+} from "./design.ts";
+
+type Json = Record<string, unknown>;
+
+/** Undefined if the design is of another editor or version, or beyond the limits. */
+export function parseDesign(json: unknown): Design | undefined {
+  if (!isObject(json) || json.editor !== editorName || json.version !== designVersion)
+    return undefined;
+  const budget = { blocks: limits.blocks, characters: limits.characters };
+  try {
+    return {
+      editor: editorName,
+      version: designVersion,
+      previewText: parseText(json.previewText, limits.previewText),
+      theme: parseTheme(json.theme),
+      blocks: parseList(json.blocks, limits.blocks).map((block) => parseBlock(block, budget)),
+    };
+  } catch (error) {
+    if (error instanceof UnreadableDesign) return undefined;
+    throw error;
+  }
+}
+
+/** The design is not one that this editor saves. */
+class UnreadableDesign extends Error {}
+
+function refuse(): never {
+  throw new UnreadableDesign();
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const parseObject = (value: unknown): Json => (isObject(value) ? value : refuse());
+
+function parseList(value: unknown, most: number): unknown[] {
+  return Array.isArray(value) && value.length <= most ? value : refuse();
+}
+
+/** Private-use characters mark Liquid while an email is compiled. */
+const parseText = (value: unknown, most: number): string =>
+  typeof value === "string" && value.length <= most
+    ? value.replace(/[\uE000\uE001]/g, "")
+    : refuse();
+
+const parseLink = (value: unknown): string => {
+  const link = parseText(value, limits.url).trim();
+  return isUsableLink(link) ? link : "";
+};
+
+const parseImage = (value: unknown): string => {
+  const source = parseText(value, limits.url).trim();
+  return isUsableImage(source) ? source : "";
+};
+
+function parseChoice<Choice>(value: unknown, choices: readonly Choice[]): Choice {
+  return choices.find((choice) => choice === value) ?? refuse();
+}
+
+const parseBoolean = (value: unknown): boolean => parseChoice(value, [true, false]);
+
+const parseNumber = (value: unknown, least: number, most: number): number =>
+  typeof value === "number" && value >= least && value <= most ? Math.round(value) : refuse();
+
+const parseColor = (value: unknown): string => {
+  const color = parseText(value, 7).toLowerCase();
+  return /^#[0-9a-f]{6}$/.test(color) ? color : refuse();
+};
+
+const keysOf = <Key extends string>(record: Record<Key, unknown>): Key[] =>
+  Object.keys(record) as Key[];
+
+function parseTheme(value: unknown): Theme {
+  const theme = { ...defaultTheme, ...parseObject(value) } as Json;
+  const logo = { ...defaultTheme.logo, ...parseObject(theme.logo) } as Json;
+  return {
+    font: parseChoice<FontName>(theme.font, keysOf(fonts)),
+    width: parseChoice(theme.width, [520, 600, 680] as const),
+    accent: parseColor(theme.accent),
+    background: parseColor(theme.background),
+    surface: parseColor(theme.surface),
+    text: parseColor(theme.text),
+    corners: parseChoice(theme.corners, keysOf(corners)),
+    logo: {
+      src: parseImage(logo.src),
+      alt: parseText(logo.alt, limits.alt),
+      href: parseLink(logo.href),
+      width: parseNumber(logo.width, limits.minLogo, limits.maxLogo),
+    },
+  };
+}
+
+/** What is left of the limits. */
+interface Budget {
+  blocks: number;
+  characters: number;
+}
+
+const parseAlign = (value: unknown): Align => parseChoice(value, ["left", "center", "right"]);
+
+type FieldParser<Type extends BlockType> = (json: Json, budget: Budget) => OwnFields<Type>;
+
+const fieldParsers: { [Type in BlockType]: FieldParser<Type> } = {
+  heading: ({ level, align, text }, budget) => ({
+    level: parseChoice(level, [1, 2, 3] as const),
+    align: parseAlign(align),
+    text: parseParagraphs(text, budget).slice(0, 1),
+  }),
+  text: ({ size, align, text }, budget) => ({
+    size: parseChoice(size, ["small", "normal", "large"] as const),
+    align: parseAlign(align),
+    text: parseParagraphs(text, budget),
+  }),
+  button: ({ label, href, align, isWide }) => ({
+    label: parseText(label, limits.label),
+    href: parseLink(href),
+    align: parseAlign(align),
+    isWide: parseBoolean(isWide),
+  }),
+  image: ({ src, alt, isDecorative, href, align, width }) => ({
+    src: parseImage(src),
+    alt: parseText(alt, limits.alt),
+    isDecorative: parseBoolean(isDecorative),
+    href: parseLink(href),
+    align: parseAlign(align),
+    width: parseChoice<ImageWidth>(width, ["edge", 25, 50, 75, 100]),
+  }),
+  divider: () => ({}),
+  spacer: ({ height }) => ({ height: parseNumber(height, limits.minSpace, limits.maxSpace) }),
+  social: ({ align, links }) => ({
+    align: parseAlign(align),
+    links: parseList(links, limits.links).map((link) => {
+      const { name, href } = parseObject(link);
+      return { name: parseText(name, limits.label), href: parseLink(href) };
+    }),
+  }),
+  footer: ({ align, text }, budget) => ({
+    align: parseAlign(align),
+    text: parseParagraphs(text, budget),
+  }),
+  columns: (json, budget) => {
+    const ratio = parseChoice<ColumnRatio>(json.ratio, keysOf(columnRatios));
+    const columns = parseList(json.columns, 3).map((column) =>
+      parseList(column, limits.blocks).map((block) => parseLeaf(block, budget)),
+    );
+    return columns.length === columnRatios[ratio].length ? { ratio, columns } : refuse();
+  },
+};
+
+function parseBlock(value: unknown, budget: Budget): DesignBlock {
+  if (--budget.blocks < 0) refuse();
+  const json = parseObject(value);
+  const type = parseChoice(json.type, keysOf(fieldParsers));
+  const fill = parseChoice<Fill>(json.fill, ["none", "soft", "accent"]);
+  return { id: createId(), fill, type, ...fieldParsers[type](json, budget) } as DesignBlock;
+}
+
+function parseLeaf(value: unknown, budget: Budget): LeafBlock {
+  if (parseObject(value).type === "columns") refuse();
+  const block = parseBlock(value, budget);
+  return isColumns(block) ? refuse() : block;
+}
+
+function parseParagraphs(value: unknown, budget: Budget): Paragraph[] {
+  return parseList(value, limits.paragraphs).map((paragraph) => {
+    const { spans, isItem } = parseObject(paragraph);
+    return {
+      spans: parseList(spans, limits.spans).map((span) => parseSpan(span, budget)),
+      ...(isItem === true && { isItem }),
+    };
+  });
+}
+
+function parseSpan(value: unknown, budget: Budget): Span {
+  const { text, bold, italic, href } = parseObject(value);
+  const parsed = parseText(text, budget.characters);
+  budget.characters -= parsed.length;
+  const link = href === undefined ? "" : parseLink(href);
+  return {
+    text: parsed,
+    ...(bold === true && { bold }),
+    ...(italic === true && { italic }),
+    ...(link && { href: link }),
+  };
+}

@@ -1,0 +1,160 @@
+// Inputs of the panel beside the canvas.
+import { ActionIcon, Button, Menu, Modal, TextInput } from "@mantine/core";
+import { IconLink, IconPhotoSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { SearchBox } from "../../parts/filters.tsx";
+import { isUsableImage, limits, toLink } from "./design.ts";
+
+const serviceLinks = [
+  { label: "Link to unsubscribe", href: "{{ unsubscribeUrl }}" },
+  { label: "Link to choose topics", href: "{{ preferencesUrl }}" },
+];
+
+interface LinkInputProps {
+  label: string;
+  value: string;
+  onChange(href: string): void;
+}
+
+/** A link. The scheme can be left out. A text that is no link is not taken. */
+export function LinkInput({ label, value, onChange }: LinkInputProps) {
+  const [typed, setTyped] = useState(value);
+  const [seen, setSeen] = useState(value);
+  if (value !== seen) {
+    setSeen(value);
+    if (value !== toLink(typed)) setTyped(value);
+  }
+  const isWrong = typed.trim() !== "" && toLink(typed) === "";
+  const change = (text: string) => {
+    setTyped(text);
+    onChange(toLink(text));
+  };
+  return (
+    <TextInput
+      label={label}
+      placeholder="https://"
+      inputMode="url"
+      maxLength={limits.url}
+      value={typed}
+      error={isWrong && "Type a whole address, such as https://shop.example"}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      onBlur={() => !isWrong && setTyped(toLink(typed))}
+      rightSection={
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Links for ${label}`}>
+              <IconLink size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {serviceLinks.map((link) => (
+              <Menu.Item key={link.href} onClick={() => change(link.href)}>
+                {link.label}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      }
+    />
+  );
+}
+
+interface ImageInputProps {
+  label: string;
+  value: string;
+  /** `alt` comes with a photo. */
+  onChange(src: string, alt?: string): void;
+}
+
+/** The address of an image, or a photo of the photo search. */
+export function ImageInput({ label, value, onChange }: ImageInputProps) {
+  const [typed, setTyped] = useState(value);
+  const [seen, setSeen] = useState(value);
+  const [isOpen, setOpen] = useState(false);
+  if (value !== seen) {
+    setSeen(value);
+    setTyped(value);
+  }
+  const isWrong = typed.trim() !== "" && !isUsableImage(typed.trim());
+  return (
+    <>
+      <TextInput
+        label={label}
+        placeholder="https://"
+        inputMode="url"
+        maxLength={limits.url}
+        value={typed}
+        error={isWrong && "Type the whole address, such as https://shop.example/a.png"}
+        onChange={({ currentTarget }) => {
+          const text = currentTarget.value;
+          setTyped(text);
+          if (text.trim() === "" || isUsableImage(text.trim())) {
+            setSeen(text.trim());
+            onChange(text.trim());
+          }
+        }}
+      />
+      <Button
+        className="start"
+        variant="default"
+        size="xs"
+        leftSection={<IconPhotoSearch size={16} />}
+        onClick={() => setOpen(true)}
+      >
+        Find a photo
+      </Button>
+      <PhotoDialog opened={isOpen} onClose={() => setOpen(false)} onPick={onChange} />
+    </>
+  );
+}
+
+interface PhotoDialogProps {
+  opened: boolean;
+  onClose(): void;
+  onPick(src: string, alt: string): void;
+}
+
+function PhotoDialog({ opened, onClose, onPick }: PhotoDialogProps) {
+  const [words, setWords] = useState("");
+  const { data, error } = useQuery({ ...queries.photos(words), enabled: opened });
+  const saving = useChange({
+    run: (id: string) => api.stockPhotos.save({ id }),
+    refreshes: [],
+    onDone: ({ url, alt }) => {
+      onPick(url, alt.slice(0, limits.alt));
+      onClose();
+    },
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} title="Find a photo" size="lg" lockScroll={false}>
+      <div className="stack">
+        <SearchBox
+          label="Search photos"
+          placeholder="What is on it"
+          value={words || undefined}
+          onSearch={(next) => setWords(next ?? "")}
+        />
+        <ErrorNote error={error ?? saving.error} />
+        {data?.photos.length === 0 && <p>No photo matches.</p>}
+        <ul className="photos" aria-busy={saving.isPending}>
+          {data?.photos.map(({ id, thumbUrl, alt, photographer }) => (
+            <li key={id}>
+              <button type="button" disabled={saving.isPending} onClick={() => saving.mutate(id)}>
+                <img src={thumbUrl} alt={alt || `Photo by ${photographer}`} />
+                <small>{photographer}</small>
+              </button>
+            </li>
+          ))}
+        </ul>
+        <small>
+          Photos by Pexels. The chosen one is copied, so that its address never changes.
+        </small>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,245 @@
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { getHotkeyHandler } from "@mantine/hooks";
+import { IconArrowBackUp, IconArrowForwardUp, IconPalette, IconX } from "@tabler/icons-react";
+import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { countOf } from "../../format.ts";
+import type { DraftHistory } from "../../parts/draft-history.ts";
+import type { InsertOption } from "../../parts/insert-menu.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { blockIcons, blockTypes } from "./add-block.tsx";
+import { blockNames, findBlock, findPlace, problemOf } from "./block-changes.ts";
+import { BlockSettings } from "./block-settings.tsx";
+import { Canvas } from "./canvas.tsx";
+import { allBlocks, type BlockType, type Design, type DesignBlock } from "./design.ts";
+import {
+  createBlockActions,
+  type DesignEditor,
+  DesignEditorProvider,
+  type Dragged,
+  useDesignEditor,
+} from "./design-editor.ts";
+import { LookSettings } from "./look-settings.tsx";
+
+interface VisualEditorProps {
+  history: DraftHistory<Design>;
+  insertOptions: Record<string, InsertOption[]>;
+  isReadOnly: boolean;
+}
+
+type Panel = "add" | "block" | "look";
+
+/** The canvas with the email, and a panel with what can be added and set. */
+export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEditorProps) {
+  const { draft: design, undo, redo } = history;
+  const [selectedId, setSelectedId] = useState<string>();
+  const [panel, setPanel] = useState<Panel>(isReadOnly ? "look" : "add");
+  const [isPanelOpen, setPanelOpen] = useState(false);
+  const [dragged, setDragged] = useState<Dragged>();
+  const [said, announce] = useState("");
+  const root = useRef<HTMLDivElement>(null);
+  const focus = useFocusAfterChange(root, design);
+  const select = (id: string | undefined) => {
+    if (id !== selectedId) setPanel(id === undefined ? "add" : "block");
+    setSelectedId(id);
+  };
+  const editor: DesignEditor = {
+    design,
+    isReadOnly,
+    insertOptions,
+    selectedId,
+    select: isReadOnly ? () => {} : select,
+    dragged,
+    setDragged,
+    openPanel: () => setPanelOpen(true),
+    ...createBlockActions({ history, select, focus, announce }),
+  };
+  const keys = getHotkeyHandler([
+    ["mod+Z", undo],
+    ["mod+shift+Z", redo],
+    ["mod+Y", redo],
+  ]);
+  // The editor handles them itself. The help names them.
+  useShortcuts([
+    { keys: ["mod+Z"], label: "Undo" },
+    { keys: ["mod+shift+Z", "mod+Y"], label: "Redo" },
+  ]);
+  const press = (event: KeyboardEvent<HTMLElement>) => {
+    // Inputs of the panel and of dialogs have their own undo.
+    const isInput = (event.target as Element).matches("input, textarea");
+    if (!isReadOnly && !isInput) keys(event);
+  };
+  const problems = allBlocks(design.blocks).filter((block) => problemOf(block) !== undefined);
+  const openLook = () => {
+    setPanel("look");
+    setPanelOpen(true);
+  };
+  const selected = selectedId === undefined ? undefined : findBlock(design.blocks, selectedId);
+  return (
+    <DesignEditorProvider value={editor}>
+      <div ref={root} className="visual-editor" {...{ onKeyDown: press }}>
+        <div className="visual-main">
+          {!isReadOnly && (
+            <div className="visual-bar" role="toolbar" aria-label="Email">
+              <ActionIcon
+                variant="default"
+                size={32}
+                aria-label="Undo"
+                title="Undo"
+                disabled={!history.canUndo}
+                onClick={undo}
+              >
+                <IconArrowBackUp size={17} />
+              </ActionIcon>
+              <ActionIcon
+                variant="default"
+                size={32}
+                aria-label="Redo"
+                title="Redo"
+                disabled={!history.canRedo}
+                onClick={redo}
+              >
+                <IconArrowForwardUp size={17} />
+              </ActionIcon>
+              <Button
+                className="narrow-only"
+                variant="default"
+                size="xs"
+                leftSection={<IconPalette size={16} />}
+                onClick={openLook}
+              >
+                Look
+              </Button>
+              <Problems problems={problems} onOpen={(id) => focus(id)} />
+            </div>
+          )}
+          <Canvas />
+        </div>
+        <aside
+          className={isPanelOpen ? "visual-panel is-open" : "visual-panel"}
+          aria-label="Settings"
+        >
+          <div className="visual-panel-head">
+            {isReadOnly ? (
+              <h2>Look</h2>
+            ) : (
+              <SegmentedControl
+                aria-label="Settings"
+                size="xs"
+                fullWidth
+                value={panel}
+                onChange={(next) => setPanel(next as Panel)}
+                data={[
+                  { value: "add", label: "Add" },
+                  { value: "block", label: selected ? blockNames[selected.type] : "Block" },
+                  { value: "look", label: "Look" },
+                ]}
+              />
+            )}
+            <ActionIcon
+              className="narrow-only"
+              variant="subtle"
+              color="gray"
+              aria-label="Close settings"
+              onClick={() => setPanelOpen(false)}
+            >
+              <IconX size={18} />
+            </ActionIcon>
+          </div>
+          {panel === "add" && <Palette />}
+          {panel === "block" && <SelectedBlock block={selected} />}
+          {panel === "look" && (
+            <LookSettings design={design} isReadOnly={isReadOnly} onChange={history.change} />
+          )}
+        </aside>
+        <div className="visually-hidden" role="status">
+          {said}
+        </div>
+      </div>
+    </DesignEditorProvider>
+  );
+}
+
+/** Leads the keyboard to a block when the change that moves or adds it is drawn. */
+function useFocusAfterChange(root: { current: HTMLElement | null }, design: Design) {
+  const [wanted, setWanted] = useState<{ id: string; action: string | undefined }>();
+  useEffect(() => {
+    const block = wanted && root.current?.querySelector(`[data-block="${wanted.id}"]`);
+    if (!block) return;
+    const button = wanted.action && block.querySelector(`[data-action="${wanted.action}"]`);
+    const isUsable = button && !button.matches(":disabled");
+    const target = isUsable ? button : block.querySelector("[data-focus]");
+    (target as HTMLElement | null)?.focus();
+    block.scrollIntoView({ block: "nearest" });
+    setWanted(undefined);
+  }, [wanted, design, root]);
+  return (id: string, action?: string) => setWanted({ id, action });
+}
+
+interface ProblemsProps {
+  problems: DesignBlock[];
+  onOpen(id: string): void;
+}
+
+/** What readers would miss, with a way to it. */
+function Problems({ problems, onOpen }: ProblemsProps) {
+  const [first] = problems;
+  if (!first) return null;
+  return (
+    <button type="button" className="link-button tone-warn" onClick={() => onOpen(first.id)}>
+      {countOf(problems.length, "thing")} to complete
+    </button>
+  );
+}
+
+/** Blocks to add by a click, behind the selected one, or by dragging them onto the email. */
+function Palette() {
+  const { design, selectedId, add, setDragged } = useDesignEditor();
+  const addBehind = (type: BlockType) => {
+    const place = selectedId === undefined ? undefined : findPlace(design.blocks, selectedId);
+    const end = { list: "email" as const, index: beforeFooter(design) };
+    const behind = place && { ...place, index: place.index + 1 };
+    add(type, behind && (type !== "columns" || behind.list === "email") ? behind : end);
+  };
+  const startDrag = (type: BlockType) => (event: DragEvent) => {
+    event.dataTransfer.setData("application/x-pennymail-block", type);
+    setTimeout(() => setDragged({ type }));
+  };
+  return (
+    <>
+      <ul className="palette">
+        {blockTypes.map((type) => {
+          const Icon = blockIcons[type];
+          return (
+            <li key={type}>
+              <button
+                type="button"
+                draggable
+                onDragStart={startDrag(type)}
+                onDragEnd={() => setDragged(undefined)}
+                onClick={() => addBehind(type)}
+              >
+                <Icon size={20} stroke={1.6} />
+                {blockNames[type]}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      <p className="quiet">
+        Click to add a block, or drag it to its place. <kbd>Alt</kbd> with <kbd>↑</kbd> or{" "}
+        <kbd>↓</kbd> moves the selected one.
+      </p>
+    </>
+  );
+}
+
+/** New blocks come before the footer at the end. */
+const beforeFooter = ({ blocks }: Design): number =>
+  blocks.findLastIndex(({ type }) => type !== "footer") + 1;
+
+function SelectedBlock({ block }: { block: DesignBlock | undefined }) {
+  const { design } = useDesignEditor();
+  if (!block) return <p className="quiet">Select a block of the email to change how it looks.</p>;
+  const isInColumn = findPlace(design.blocks, block.id)?.list !== "email";
+  return <BlockSettings key={block.id} block={block} isInColumn={isInColumn} />;
+}

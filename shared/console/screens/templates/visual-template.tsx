@@ -1,0 +1,154 @@
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Template } from "pennymail";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { useRight } from "../../data/session.ts";
+import type { Design } from "../../editors/visual/design.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { useDraftHistory } from "../../parts/draft-history.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { ContactChoice, type SampleContact, useSampleContact } from "./contact-choice.tsx";
+import { insertOptions, type ShownDraft } from "./draft.ts";
+import { PlainText } from "./email-parts.tsx";
+import { TemplateChecks } from "./template-checks.tsx";
+import { NameAndSubject, TemplatePage } from "./template-page.tsx";
+import { TemplatePreview } from "./template-preview.tsx";
+import { TemplateTest } from "./template-test.tsx";
+import { TemplateVersions } from "./template-versions.tsx";
+import { useTemplateSaving } from "./use-template-saving.ts";
+
+const VisualEditor = lazy(async () => ({
+  default: (await import("../../editors/visual/visual-editor.tsx")).VisualEditor,
+}));
+
+interface VisualDraft {
+  name: string;
+  subject: string;
+  text: string | null;
+  design: Design;
+}
+
+const isSame = (a: VisualDraft, b: VisualDraft): boolean =>
+  a.name === b.name && a.subject === b.subject && a.text === b.text && a.design === b.design;
+
+/** The compiler is loaded with the first email that is compiled. */
+async function compile({ design, subject }: Pick<VisualDraft, "design" | "subject">) {
+  const { compileDesign } = await import("../../editors/visual/compile-design.ts");
+  return compileDesign(design, subject);
+}
+
+async function toChanges(draft: VisualDraft) {
+  const { name, subject, text, design } = draft;
+  return { name, subject, text, html: await compile(draft), designJson: design };
+}
+
+interface VisualTemplateProps {
+  template: Template;
+  design: Design;
+  onReload(): unknown;
+}
+
+/** A template that is edited as it looks. Its HTML is made from the design. */
+export function VisualTemplate({ template, design, onReload }: VisualTemplateProps) {
+  const mayWrite = useRight("content:write");
+  const history = useDraftHistory(() => design);
+  const [fields, setFields] = useState(() => {
+    const { name, subject, text } = template;
+    return { name, subject, text };
+  });
+  const change = (changes: Partial<typeof fields>) => setFields((old) => ({ ...old, ...changes }));
+  const draft: VisualDraft = { ...fields, design: history.draft };
+  const saving = useTemplateSaving({ template, draft, isSame, toChanges, onReload });
+  const [turned, setTurned] = useState<VisualDraft>();
+  const turning = useChange({
+    run: async (last: VisualDraft) => {
+      const content = { ...(await toChanges(last)), designJson: null };
+      return api.templates.update(template.id, { ...content, version: saving.version });
+    },
+    refreshes: ["templates"],
+    onDone: () => onReload(),
+  });
+  const sample = useSampleContact(template.siteId);
+  const part = { insertOptions: insertOptions(sample.contacts), isReadOnly: !mayWrite };
+  const shown = { template, draft, sample };
+  return (
+    <TemplatePage
+      template={template}
+      saving={saving}
+      actions={[{ label: "Turn into code", run: () => setTurned(draft) }]}
+      onReload={onReload}
+    >
+      <section className="card" aria-label="Email">
+        <fieldset className="plain-fieldset visual-fields" disabled={!mayWrite}>
+          <NameAndSubject draft={fields} onChange={change} />
+        </fieldset>
+        <Tabs
+          label="Parts of the email"
+          tabs={{
+            Design: (
+              <Suspense fallback={<Skeleton h={560} mt={12} />}>
+                <VisualEditor history={history} {...part} />
+              </Suspense>
+            ),
+            Preview: <Compiled {...shown} show={(props) => <TemplatePreview {...props} />} />,
+            "Plain text": (
+              <PlainText text={fields.text} onChange={(text) => change({ text })} {...part} />
+            ),
+            Checks: <Compiled {...shown} show={(props) => <TemplateChecks {...props} />} />,
+            "Test email": <Compiled {...shown} show={(props) => <TemplateTest {...props} />} />,
+            Versions: (
+              <TemplateVersions
+                template={template}
+                isChanged={saving.isChanged}
+                onRestored={onReload}
+              />
+            ),
+          }}
+        />
+      </section>
+      <ConfirmDialog
+        title={template.name}
+        action="Turn into code"
+        isDangerous
+        target={turned}
+        change={turning}
+        onClose={() => setTurned(undefined)}
+      >
+        You edit the HTML of this email from then on. There is no way back: code cannot become a
+        visual design again. Only the versions that are saved now stay visual in the list of
+        versions.
+        {saving.isChanged && " Your changes are saved with it."}
+      </ConfirmDialog>
+    </TemplatePage>
+  );
+}
+
+interface CompiledProps {
+  template: Template;
+  draft: VisualDraft;
+  sample: SampleContact;
+  show(shown: ShownDraft): ReactNode;
+}
+
+/** Shows the email that the design makes, with the data of a contact. */
+function Compiled({ template, draft, sample, show }: CompiledProps) {
+  const { design, subject, text } = draft;
+  const { data: html, error } = useQuery({
+    queryKey: ["compiled", template.id, design, subject],
+    queryFn: () => compile(draft),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  return (
+    <div className="stack visual-tab">
+      <ContactChoice {...sample} />
+      <ErrorNote error={error} />
+      {html === undefined && !error && <Skeleton h={300} />}
+      {html !== undefined &&
+        show({ template, draft: { subject, html, text }, contact: sample.contact })}
+    </div>
+  );
+}
