@@ -5,13 +5,14 @@ import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { worker } from "../../functions/queue/send.ts";
 import type { ConsumedUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
-import { counterShards } from "../../shared/keys.ts";
+import { counterShards, keys } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { measureUnits } from "../support/request-units.ts";
@@ -129,5 +130,31 @@ test("a single send without the queue costs at most 7.5 write and 6 read units",
   expect(from.provider.mails).toHaveLength(warmMails + singleSends);
   expect(usage.writeUnits / singleSends).toBeLessThanOrEqual(7.5);
   expect(usage.readUnits / singleSends).toBeLessThanOrEqual(6);
+  await from.provider.stop();
+});
+
+test("the state of the lane is read in one call with what acceptance needs", async () => {
+  const { from, post, content } = await setUp();
+  const lane = keys.lane(from.caller.orgId, from.configId);
+  const calls: string[] = [];
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  installDirectHandOver(singles.claimDirectly);
+  prototype.send = function (this: unknown, ...args: never[]) {
+    const [command] = args as unknown as [{ constructor: { name: string }; input: object }];
+    if (JSON.stringify(command.input).includes(JSON.stringify(lane)))
+      calls.push(command.constructor.name);
+    return Reflect.apply(send, this, args);
+  } as typeof send;
+  try {
+    // The process forgets the state of the lane after a second.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await post("/send", { ...content, to: "reader@example.com" });
+    await singles.finishDirectHandOvers();
+  } finally {
+    prototype.send = send;
+    installDirectHandOver(undefined);
+  }
+  expect(calls).toEqual(["BatchGetCommand"]);
   await from.provider.stop();
 });

@@ -69,6 +69,7 @@ async function readIntake(
     attachments.validateAttachments(who.orgId, message.attachments),
     allowance.getQuota(who.orgId, { consistent: false, plan: who.plan }),
     directHandOver.isInstalled() ? organizations.getTimezone(who.orgId) : undefined,
+    readLaneAhead(who, message),
   ]);
   const { id: siteId, autoBcc } = site;
   if (template?.blankBody)
@@ -99,6 +100,18 @@ async function readIntake(
     /** Known if this process can hand the mail over itself. */
     timezone,
   };
+}
+
+/**
+ * The direct hand-over needs the state of the lane a moment later, and finds it in the cache. Read
+ * here, it is no call of its own.
+ */
+async function readLaneAhead(
+  { orgId }: CallerScope,
+  { sendingConfigId }: MessageFields,
+): Promise<void> {
+  if (directHandOver.isInstalled() && sendingConfigId !== undefined)
+    await limiter.getRecentState(orgId, sendingConfigId);
 }
 
 const findCommonFlaw = (
