@@ -39,6 +39,7 @@ import { sites } from "./http/sites.ts";
 import { singleSignOn } from "./http/sso.ts";
 import { stockPhotos } from "./http/stock-photos.ts";
 import { suppressions } from "./http/suppressions.ts";
+import { system } from "./http/system.ts";
 import { tags } from "./http/tags.ts";
 import { team } from "./http/team.ts";
 import { templates } from "./http/templates.ts";
@@ -89,6 +90,7 @@ export const groups: RouteGroup[] = [
   tracking,
   providerWebhooks,
   health,
+  system,
   reference,
   mcp,
   consoleFiles,

@@ -79,6 +79,13 @@ export const config = {
   get signupMode() {
     return optional("SIGNUP") ?? "first";
   },
+  /** Addresses of the users who operate the service. Undefined: the setting is missing. */
+  get operators() {
+    return optional("OPERATORS")
+      ?.toLowerCase()
+      .split(",")
+      .map((address) => address.trim());
+  },
   /**
    * The sender of system mails: a sending config id, or `<provider>:<from address>` with
    * credentials in the secret that SYSTEM_SENDER_SECRET names.

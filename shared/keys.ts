@@ -105,6 +105,7 @@ export const keys = {
     itemKey(`FAILURES#${sha256(subject)}`, String(window)), // expires
   idCounter: (kind: string) => itemKey(`IDS#${kind}`),
   firstSignup: () => itemKey("FIRST"), // exists after the first signup
+  scheduleRun: (name: string) => itemKey("SCHEDULES", name), // when it ran last
   installationSecret: (purpose: string) => itemKey("SECRET", purpose), // encrypted
   shardLease: (shardKind: string, shard: number) => itemKey(`SHARD#${shardKind}`, String(shard)),
 
@@ -383,6 +384,7 @@ export const keys = {
 };
 
 export const ranges = {
+  scheduleRuns: () => keyRange("SCHEDULES"),
   records: (org: number, kind: RecordKind) => keyRange(`${org}#${kind}`), // by id, so by age
   siteRecordCounts: (org: number, site: number) => keyRange(`${org}#${site}#COUNT`), // by kind
   users: (org: number) => keyRange(`${org}#USER`), // members, by id

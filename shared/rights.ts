@@ -93,6 +93,8 @@ export const groupRights: Record<string, GroupRights> = {
   sso: rightsIn("login"),
   "stock-photos": rightsIn("content"),
   suppressions: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
+  // The handler asks for an operator.
+  system: { read: ["account:read"], write: [] },
   tags: rightsIn("audience"),
   "template-folders": rightsIn("content"),
   templates: { read: ["content:read"], write: ["content:write", "content:read"] },

@@ -1,6 +1,7 @@
 import { measureUnits } from "./adapters/dynamodb/capacity.ts";
 import { now } from "./clock.ts";
 import * as log from "./kernel/log.ts";
+import { recordRun } from "./kernel/schedule-runs.ts";
 
 export interface Schedule {
   minutes: number;
@@ -21,6 +22,7 @@ export const everyMinutes = (
   name,
   handler: async () => {
     const { usage } = await measureUnits(() => enqueueDueWork(now()));
+    await recordRun(name);
     log.info("scheduled run", {
       tick: name,
       readUnits: usage.readUnits,

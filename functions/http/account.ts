@@ -4,6 +4,7 @@ import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
 import * as members from "../../shared/domain/identity/members.ts";
+import { isOperator } from "../../shared/domain/identity/operators.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as passwords from "../../shared/domain/identity/passwords.ts";
 import * as sessions from "../../shared/domain/identity/sessions.ts";
@@ -123,15 +124,19 @@ export const account = routeGroup("account", [
           scopes: z
             .array(z.string())
             .describe("Rights of the role, or scopes of the API key. `*`: everything."),
+          isOperator: z
+            .boolean()
+            .describe("Whether the user operates the service, and may read GET /system/health."),
         })
         .describe("The credential of the request."),
     }),
     handle: async ({ caller }) => {
       const { kind, viaSso = false, role = null, siteIds = null, scopes } = caller;
       const siteId = onlySiteIdOf(caller) ?? null;
-      const [profile, userOrganizations] = await Promise.all([
+      const [profile, userOrganizations, operates] = await Promise.all([
         accounts.getProfile(caller),
         kind === "session" ? listOrganizations(members.userKeyOf(caller), onlyOrgIdOf(caller)) : [],
+        isOperator(caller),
       ]);
       return {
         ...profile,
@@ -143,6 +148,7 @@ export const account = routeGroup("account", [
           siteId,
           siteIds: siteIds && [...siteIds],
           scopes: [...scopes],
+          isOperator: operates,
         },
       };
     },

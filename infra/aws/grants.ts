@@ -8,7 +8,15 @@ import { indexes } from "../../shared/keys.ts";
 import type { BundleUsage } from "./bundle-usage.ts";
 import type { FunctionContext } from "./lambda-function.ts";
 
-type GrantResource = "table" | "indexes" | "objects" | "bucket" | "key" | "queues" | "secret";
+type GrantResource =
+  | "table"
+  | "indexes"
+  | "objects"
+  | "bucket"
+  | "key"
+  | "queues"
+  | "deadLetterQueues"
+  | "secret";
 type ActionsByResource = Partial<Record<GrantResource, string[]>>;
 
 /**
@@ -36,6 +44,7 @@ const actionsByCall: Record<string, ActionsByResource> = {
   UPDATE: { table: ["dynamodb:PartiQLUpdate"] },
   SendMessageBatch: { queues: ["sqs:SendMessage"] },
   GetQueueAttributes: { queues: ["sqs:GetQueueAttributes"] },
+  GetDeadLetterQueueAttributes: { deadLetterQueues: ["sqs:GetQueueAttributes"] },
   ChangeMessageVisibilityBatch: {}, // granted with the event source in queue-workers.ts
   // Without s3:ListBucket, S3 returns 403 instead of 404 for a missing object.
   GetObject: { objects: ["s3:GetObject"], bucket: ["s3:ListBucket"] },
@@ -96,6 +105,8 @@ const arnsByResource: Record<
   bucket: ({ store }) => [store.bucket.bucketArn],
   key: ({ store }) => [store.key.keyArn],
   queues: (context, usage) => targetQueues(context, usage).map(({ queue }) => queue.queueArn),
+  deadLetterQueues: (context, usage) =>
+    targetQueues(context, usage).map(({ deadLetterQueue }) => deadLetterQueue.queueArn),
   secret: ({ settings }, _, fn) =>
     operatorSecrets(settings).map(([setting, name]) => {
       const id = `${fn.node.id}${setting}`;

@@ -93,6 +93,7 @@ function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<str
     defaultPlan,
     stripeSecret,
     allowedOrigins,
+    operators,
     systemSender,
     brandingUrl,
     providerUrls = {},
@@ -104,6 +105,7 @@ function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<str
     DEFAULT_PLAN: defaultPlan ?? (signup === "first" && !stripeSecret ? "unlimited" : "free"),
     ...(emailVerification && { EMAIL_VERIFICATION: emailVerification }),
     ...(allowedOrigins && { ALLOWED_ORIGINS: allowedOrigins }),
+    ...(operators && { OPERATORS: operators }),
     ...(systemSender && { SYSTEM_SENDER: systemSender }),
     ...(brandingUrl && { BRANDING_URL: brandingUrl }),
     ...Object.fromEntries(

@@ -35,6 +35,7 @@ const SettingsSchema = z.object({
   /** Default: `unlimited` if `signup` is `first` and there is no Stripe secret, else `free`. */
   defaultPlan: z.enum(planKeys).optional(),
   allowedOrigins: text.optional(),
+  operators: text.optional(),
   /** `<sending config id>`, or `<provider>:<from address>` with `systemSenderSecret`. */
   systemSender: z
     .string()

@@ -40,6 +40,7 @@ export const resources: Record<string, Resource> = {
     description: "Who changed what and when, and the requests that were made with API keys.",
     paths: ["/audit-log", "/request-log"],
   },
+  system: { description: "Health of the whole installation, for its operators." },
   sites: {
     description: "Sites separate contacts, templates, campaigns and sends within an organization.",
   },

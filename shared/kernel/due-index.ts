@@ -13,11 +13,17 @@ export async function findDueShards<S>(
   rangeOf: (shard: S) => IndexRange,
 ): Promise<S[]> {
   const time = now().toISOString();
-  const pages = await inParallel(16, shards, (shard) =>
-    query<DueEntry>(rangeOf(shard), { limit: 1 }),
-  );
-  return shards.filter((_, i) => (pages[i]!.items[0]?.duesk ?? "~") <= time);
+  const times = await readFirstDueTimes(shards.map(rangeOf));
+  return shards.filter((_, i) => (times[i] ?? "~") <= time);
 }
+
+/** When the first entry of each range is due (ISO 8601). Undefined: the range is empty. */
+export const readFirstDueTimes = (ranges: IndexRange[]): Promise<(string | undefined)[]> =>
+  inParallel(
+    16,
+    ranges,
+    async (range) => (await query<DueEntry>(range, { limit: 1 })).items[0]?.duesk,
+  );
 
 /**
  * Yields the due entries of a shard page by page. Ends at the first entry that is not due yet,

@@ -16,10 +16,12 @@ const Check = z
       .describe("When this process first saw the failure. `null` while the check succeeds."),
   })
   .meta({ id: "DependencyCheck" });
-const Checks = z.object({
-  table: Check.describe("Whether the service can read its table."),
-  queue: Check.describe("Whether the service can reach its queue."),
-});
+export const Checks = z
+  .object({
+    table: Check.describe("Whether the service can read its table."),
+    queue: Check.describe("Whether the service can reach its queue."),
+  })
+  .meta({ id: "DependencyChecks" });
 type Checks = z.output<typeof Checks>;
 
 export const ServiceHealth = z.object({

@@ -48,7 +48,7 @@ const exceptions = [
   ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
-  ..."sso stock-photos suppressions tracking unsubscribe validate".split(" "),
+  ..."sso stock-photos suppressions system tracking unsubscribe validate".split(" "),
   ..."verify-email webhooks wh why".split(" "),
 ];
 const segmentOf = ({ signature }: RouteEntry): string => signature.split("/")[1]!;

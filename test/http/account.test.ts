@@ -55,6 +55,7 @@ test("a sign-up creates a user and an organization and opens a session", async (
         siteId: null,
         siteIds: null,
         scopes: ["*"],
+        isOperator: false,
       },
     },
   });

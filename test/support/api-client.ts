@@ -110,6 +110,9 @@ export interface TestClient {
 export const password = "a horse of one's own";
 export const uniqueEmail = (): string => `user-${randomUUID()}@example.com`;
 
+/** The setting OPERATORS of the services that the tests start. */
+export const operatorEmail = "operator@example.com";
+
 interface SignupResult {
   user: { id: number };
   organization: { id: number };
@@ -118,9 +121,9 @@ interface SignupResult {
 /** Creates an organization with one site, an API key for all sites, and a session of its user. */
 export async function signedUp({
   service,
-}: Pick<TestRequestOptions, "service"> = {}): Promise<TestClient> {
+  email = uniqueEmail(),
+}: Pick<TestRequestOptions, "service"> & { email?: string } = {}): Promise<TestClient> {
   const target = service === undefined ? {} : { service };
-  const email = uniqueEmail();
   const signup = expectStatus(
     201,
     await request<SignupResult>("POST", "/auth/signup", { email, password }, target),

@@ -23,6 +23,7 @@ const extras = [
   "GET /app/{screen}/{record}",
   "GET /app/{screen}/{record}/{part}",
   "GET /app/assets/{file}",
+  "GET /system/health", // for operators of the installation
   "GET /attention", // problems that somebody should look at
   "GET /org/setup", // what is left before the first campaign
   "GET /reset-password",

@@ -26,3 +26,10 @@ export class GetQueueAttributesCommand extends AwsJsonCommand<
 > {
   readonly operation = "GetQueueAttributes";
 }
+/** A name of its own, because its permission is for the dead-letter queues only. */
+export class GetDeadLetterQueueAttributesCommand extends AwsJsonCommand<
+  sdk.GetQueueAttributesCommandInput,
+  sdk.GetQueueAttributesCommandOutput
+> {
+  readonly operation = "GetQueueAttributes";
+}

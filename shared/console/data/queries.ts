@@ -444,6 +444,12 @@ export const queries = {
       staleTime: 0,
       gcTime: 0,
     }),
+  systemHealth: () =>
+    queryOptions({
+      queryKey: ["system", "health"],
+      queryFn: () => api.system.getHealth(),
+      refetchInterval: 15_000,
+    }),
   sessions: () =>
     queryOptions({ queryKey: ["account", "sessions"], queryFn: () => api.account.listSessions() }),
   singleSignOn: () => queryOptions({ queryKey: ["sso", "settings"], queryFn: () => api.sso.get() }),

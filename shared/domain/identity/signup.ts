@@ -32,7 +32,8 @@ export async function signUp(
   { email, password, name = null, organizationName }: NewAccount,
   client?: sessions.SessionClient,
 ): Promise<OpenedSession> {
-  const policyWrites = await signupPolicies[signupMode()]();
+  const policy = signupPolicies[signupMode()];
+  const isFirst = await policy.isFirst();
   const plan = defaultPlan();
   if (!plan) throw unavailable("The setting DEFAULT_PLAN is not the name of a plan");
   const [userId, orgId, hash] = await Promise.all([
@@ -60,7 +61,7 @@ export async function signUp(
     details: [{ path: "email", message: "email is already in use" }],
   });
   await write(
-    ...policyWrites,
+    ...(isFirst ? [policy.firstWrite({ createdAt: at, orgId })] : []),
     put(keys.user(email), login, { ifAbsent: emailTaken }),
     organizations.createWrite({ ...organization, ...unverified }),
     put(keys.member(orgId, userId), { ...user, role: "owner" }, { ifAbsent: true }),
@@ -73,27 +74,44 @@ export async function signUp(
 
 const signupClosed = () =>
   forbidden("Sign-up is closed on this service", { code: "signup_closed" });
-const getFirstOrganization = () => get(keys.firstSignup());
+/** Marks that there is an organization. */
+export interface FirstSignup {
+  createdAt: string;
+  /** The first organization. Absent in marks of older versions. */
+  orgId?: number;
+}
 
-/**
- * Writes for the sign-up's transaction. In mode `first`, of two sign-ups at the same time only one
- * succeeds.
- */
+const hasOrganization = async (): Promise<boolean> =>
+  (await get<FirstSignup>(keys.firstSignup())) !== undefined;
+
+interface SignupPolicy {
+  /** Throws if nobody may sign up now. */
+  isFirst(): Promise<boolean>;
+  firstWrite(mark: FirstSignup): Write;
+}
+
+/** In mode `first`, of two sign-ups at the same time only one succeeds. */
 const signupPolicies = {
-  open: async (): Promise<Write[]> =>
-    (await getFirstOrganization())
-      ? []
-      : [update(keys.firstSignup(), { setIfAbsent: { createdAt: now().toISOString() } })],
-  first: async (): Promise<Write[]> => {
-    if (await getFirstOrganization()) throw signupClosed();
-    return [
-      put(keys.firstSignup(), { createdAt: now().toISOString() }, { ifAbsent: signupClosed() }),
-    ];
+  open: {
+    isFirst: async () => !(await hasOrganization()),
+    firstWrite: (mark) => update(keys.firstSignup(), { setIfAbsent: { ...mark } }),
   },
-  off: async (): Promise<Write[]> => {
-    throw signupClosed();
+  first: {
+    isFirst: async () => {
+      if (await hasOrganization()) throw signupClosed();
+      return true;
+    },
+    firstWrite: (mark) => put(keys.firstSignup(), mark, { ifAbsent: signupClosed() }),
   },
-};
+  off: {
+    isFirst: async () => {
+      throw signupClosed();
+    },
+    firstWrite: () => {
+      throw signupClosed();
+    },
+  },
+} satisfies Record<string, SignupPolicy>;
 
 function signupMode(): keyof typeof signupPolicies {
   if (Object.hasOwn(signupPolicies, config.signupMode))

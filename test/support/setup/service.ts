@@ -18,6 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const service = await startServiceProcess({
     ADDRESS_LIMIT_PER_MINUTE: "1000000",
     LOGIN_FAILURES_PER_ADDRESS: "1000000",
+    OPERATORS: "operator@example.com",
   });
   project.provide("baseUrl", service.url);
   return async () => {

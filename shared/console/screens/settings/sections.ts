@@ -1,10 +1,11 @@
 import { type ComponentType, lazy } from "react";
-import { useRights } from "../../data/session.ts";
+import { useMe, useRights } from "../../data/session.ts";
 
 export interface Section {
   label: string;
   /** The right that its first request needs; undefined if every member may open it. */
   right?: string;
+  isForOperators?: true;
   /** Further words that lead to it in the search. */
   words: string;
   Screen: ComponentType;
@@ -73,10 +74,19 @@ const sections: Record<string, Section> = {
     words: "password two-step second factor mfa authenticator recovery codes sessions",
     Screen: lazy(async () => ({ default: (await import("./security.tsx")).Security })),
   },
+  system: {
+    label: "System",
+    words: "health operator queues dead letters lanes schedules version",
+    isForOperators: true,
+    Screen: lazy(async () => ({ default: (await import("./system.tsx")).System })),
+  },
 };
 
 /** The pages that the user may open, with the last part of their address. */
 export function useSections(): [key: string, section: Section][] {
   const has = useRights();
-  return Object.entries(sections).filter(([, { right }]) => !right || has(right));
+  const { isOperator } = useMe().auth;
+  return Object.entries(sections).filter(
+    ([, { right, isForOperators }]) => (!right || has(right)) && (isOperator || !isForOperators),
+  );
 }

@@ -128,6 +128,38 @@ const photo = {
   sourceUrl: "https://www.pexels.com/photo/red-shoes-3573351/",
 };
 
+const SystemHealth = {
+  status: "attention",
+  problems: [
+    {
+      code: "dead_letters",
+      message:
+        "2 messages of the queue forward failed for good. Look for errors in the log, correct " +
+        "the cause, then redrive them from the dead-letter queue within 14 days.",
+    },
+  ],
+  checkedAt: timestamps.createdAt,
+  version: "1.4.0",
+  node: "24.11.0",
+  checks: { table: { status: "ok", since: null }, queue: { status: "ok", since: null } },
+  messageQueues: [{ name: "forward", waiting: 3, delayed: 12, inProgress: 1, deadLetters: 2 }],
+  dueWork: [{ kind: "delivery", oldestDueAt: timestamps.updatedAt, lateSeconds: 0 }],
+  lanes: [
+    {
+      organizationId: 1,
+      sendingConfigId: 2,
+      state: "running",
+      chunks: 4,
+      emails: 1800,
+      hasMore: false,
+      oldestAt: timestamps.createdAt,
+      failingSince: null,
+      resumesAt: null,
+    },
+  ],
+  schedules: [{ name: "drain-due-work", lastRunAt: timestamps.createdAt }],
+};
+
 const AttentionProblem = {
   code: "sending_config_failing",
   severity: "error",
@@ -286,6 +318,7 @@ export const analyticsExamples: Record<string, unknown> = {
     ...photo,
     attribution: "Photo by Jo Doe on Pexels",
   },
+  SystemHealth,
   AttentionProblem,
   Attention: { problems: [AttentionProblem] },
 };
