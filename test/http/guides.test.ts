@@ -407,6 +407,25 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
     const output = runFile([process.execPath, "topics.mjs"], folder, env);
     expect(output).toContain("'Product news: true', 'Offers: true'");
   });
+
+  test("Importing contacts declares fields, previews a file and imports it", async () => {
+    const { client, env } = await createReader();
+    const { blocks, folder } = openGuide("Importing contacts");
+    const outputs = await runCommands(blocks, { folder, env });
+    expect(outputs[1]).toContain('"email: must be one valid email address"');
+    expect(outputs[2]).toMatch(/^completed: 2 new, 0 changed, 1 refused\nRow 4, not an address: /);
+    const { contacts } = expectStatus(
+      200,
+      await client.call<{ contacts: object[] }>("GET", "/contacts?search=ada"),
+    ).body.data;
+    expect(contacts).toMatchObject([
+      {
+        firstName: "Ada",
+        customFields: { plan: "gold", postcode: "04109" },
+        tags: [{ name: "autumn" }],
+      },
+    ]);
+  });
 });
 
 const manyReaders =

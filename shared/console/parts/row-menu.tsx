@@ -17,6 +17,7 @@ interface RowMenuProps {
 
 /** What can be done with a row of a table, besides opening it. */
 export function RowMenu({ name, actions }: RowMenuProps) {
+  if (actions.length === 0) return null;
   return (
     <Menu position="bottom-end" width={180}>
       <Menu.Target>

@@ -10,6 +10,7 @@ const guideNames = [
   "welcome-series",
   "newsletter",
   "topics",
+  "importing",
   "webhook-receiver",
   "website",
   "custom-domain",
