@@ -75,14 +75,18 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
   it("a marketer imports 5,000 contacts, leaves the page, comes back and downloads the errors", async () => {
     const account = await accountWithContacts(0);
     await declareField(account, "plan", "Subscription plan");
+    await declareField(account, "shoeSize", "Shoe size", "number");
     const { page, problems } = await openSignedIn(browser, {
       email: account.email,
       path: "/contacts",
     });
     await page.getByRole("button", { name: "Import" }).click();
-    const rows = Array.from({ length: 5000 }, (_, i) => `import${i}@shop.example,Gold,${i},n${i}`);
-    const bad = "not an address,Silver,1,";
-    const file = csvFile("people.csv", ["Mail,Tariff,Visits,Notes", bad, ...rows]);
+    const rows = Array.from(
+      { length: 5000 },
+      (_, i) => `import${i}@shop.example,Gold,${i},n${i},43`,
+    );
+    const bad = "not an address,Silver,1,,";
+    const file = csvFile("people.csv", ["Mail,Tariff,Visits,Notes,shoe size", bad, ...rows]);
     const button = page.getByRole("button", { name: "Choose a file" });
     await chooseFile(page, () => button.click(), file);
     await page.getByText("people.csv, 5,001 rows").waitFor();
@@ -91,6 +95,8 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.getByRole("columnheader", { name: "Notes" }).waitFor({ state: "detached" });
     await page.getByRole("columnheader", { name: "Subscription plan" }).waitFor();
     await page.getByText("1 row of the first 20 cannot be imported.").waitFor();
+    // The label of a field leads to it, too.
+    await page.getByRole("columnheader", { name: "Shoe size" }).waitFor();
     await page.getByRole("textbox", { name: "Name for Visits" }).fill("Visits so far");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("combobox", { name: "Tags for all of them" }).fill("autumn");
@@ -132,6 +138,7 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await panel.getByRole("tab", { name: "Details" }).click();
     await panel.getByText("Visits so far").waitFor();
     await panel.getByText("Gold", exact).waitFor();
+    await panel.getByText("Shoe size", exact).waitFor();
     // Of the 5,000 contacts, only those in view are in the document, wherever the reader is.
     await page.getByRole("link", { name: "Contacts" }).first().click();
     await chosenTag.and(page.locator("[value='']")).waitFor();

@@ -50,6 +50,12 @@ const acts: Act[] = [
     to: { to: "/groups/{-$kind}", params: { kind: "lists" } },
     key: "c",
   },
+  {
+    label: "New contact field",
+    right: "audience:write",
+    to: { to: "/groups/{-$kind}", params: { kind: "fields" } },
+    key: "c",
+  },
   { label: "Add a contact", right: "audience:write", to: { to: "/contacts" }, key: "c" },
   { label: "Import contacts", right: "audience:write", to: { to: "/contacts/import" } },
   {

@@ -35,7 +35,10 @@ export const toDrafts = (columns: PreviewColumn[], known: ContactField[]): Colum
 
 function choiceOf(field: string, known: ContactField[]): string {
   if (!field.startsWith(customPrefix)) return field;
-  const same = known.find(({ key }) => key.toLowerCase() === field.toLowerCase());
+  const isCalled = (name: string) => name.toLowerCase() === field.toLowerCase();
+  const same = known.find(
+    ({ key, label, custom }) => isCalled(key) || (custom && isCalled(customPrefix + label)),
+  );
   return same?.key ?? newField;
 }
 

@@ -28,9 +28,11 @@ interface ImportWizardProps {
 export function ImportWizard(props: ImportWizardProps) {
   const { siteId, file, onCancel } = props;
   const preview = useQuery(queries.importPreview(siteId, file, {}));
-  const fields = useQuery(fieldQueries.list(siteId));
-  const topics = useQuery(queries.names("topics", siteId));
-  const past = useQuery(queries.latestImports(siteId));
+  // What was read before may miss the last import and the fields that it made.
+  const fields = useQuery({ ...fieldQueries.list(siteId), staleTime: 0 });
+  const topics = useQuery({ ...queries.names("topics", siteId), staleTime: 0 });
+  const past = useQuery({ ...queries.latestImports(siteId), staleTime: 0 });
+  const isFresh = [fields, topics, past].every(({ isFetchedAfterMount }) => isFetchedAfterMount);
   const error = preview.error ?? fields.error ?? topics.error ?? past.error;
   if (error)
     return (
@@ -45,7 +47,8 @@ export function ImportWizard(props: ImportWizardProps) {
         </div>
       </Card>
     );
-  if (!preview.data || !fields.data || !topics.data || !past.data) return <Skeleton h={400} />;
+  if (!isFresh || !preview.data || !fields.data || !topics.data || !past.data)
+    return <Skeleton h={400} />;
   const headers = preview.data.columns.map(({ header }) => header);
   const earlier = past.data.find(({ mapping }) => hasColumns(mapping, headers));
   const first = preview.data.columns.map((column) => ({
