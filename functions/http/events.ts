@@ -7,7 +7,9 @@ import {
   UnmatchedEvent,
 } from "../../shared/domain/delivery-events/unmatched-events.ts";
 import * as why from "../../shared/domain/delivery-events/why.ts";
+import { Send } from "../../shared/domain/sending/sends.ts";
 import * as content from "../../shared/domain/sending/sent-content.ts";
+import { Resolution, resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
@@ -51,6 +53,24 @@ export const events = routeGroup("events", [
       409: "The email cannot be rendered: the message says why.",
     },
     handle: ({ caller, params }) => content.findSentContent(caller, params.id),
+  }),
+  // Here too, because it loads what counts outcomes.
+  route("POST /sends/:id/resolve", "Settle an uncertain send", {
+    description:
+      "Settles a send that is `uncertain`, by what you know: your provider's dashboard, or the " +
+      "recipient. An event of the provider settles it too, and most providers are also asked; " +
+      "see the status `uncertain` in the guide. `GET /sends?status=uncertain` lists what is left. " +
+      "A repeat with the same outcome changes nothing more.",
+    level: "site",
+    body: Resolution,
+    returns: Send,
+    errors: {
+      404: "The send does not exist.",
+      409:
+        "The send is not uncertain, or it cannot be sent again: 72 hours are not over, its " +
+        "campaign is paused or cancelled, or its content is no longer stored.",
+    },
+    handle: ({ caller, params, body }) => resolveSend(caller, params.id, body),
   }),
   route("GET /events/unmatched", "List unmatched events", {
     operationId: "listUnmatchedEvents",

@@ -2,14 +2,21 @@
 // settled or handed over again. Nobody gets a mail twice.
 
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { events as eventsGroup } from "../../functions/http/events.ts";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
+import type { Send } from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
+import { createAccount } from "../support/accounts.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
+import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";
+import { invokeRoute } from "../support/lambda-requests.ts";
 import * as mailTest from "../support/sending.ts";
 
 // The tests run and crash hundreds of workers.
@@ -116,6 +123,122 @@ test("a paused config is not asked", async () => {
   expect(from.provider.searches).toEqual([]);
   await mailTest.runWorkers({ forSeconds: 1800, lookUps: true });
   expect(await statusesOf([id])).toEqual(["sent"]);
+});
+
+describe("a user who settles an uncertain send", () => {
+  const hours = 3600;
+
+  /** At a provider that cannot be asked. The response of its first call was lost, or the call. */
+  async function createUncertainSend(fault: ProviderFault) {
+    from = await mailTest.createSender("postmark");
+    from.provider.faultFor = ({ n }) => (n === 1 ? fault : undefined);
+    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+    await mailTest.runWorkers();
+    expect(await statusesOf([id])).toEqual(["uncertain"]);
+    return id;
+  }
+
+  const resolve = (id: number, outcome: string, token = from.token) =>
+    invokeRoute<Send>(eventsGroup, "POST /sends/:id/resolve", {
+      params: { id: String(id) },
+      body: { outcome },
+      cookies: [`${sessionCookieName}=${token}`],
+    });
+
+  test("can say that it was sent", async () => {
+    const id = await createUncertainSend("lost");
+    const { status, body } = await resolve(id, "sent");
+    expect([status, body.data.status, body.data.error]).toEqual([200, "sent", null]);
+    expect(body.data.sentAt).not.toBeNull();
+    await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+
+  test("can give it up, and an event corrects that", async () => {
+    const id = await createUncertainSend("lost");
+    expect((await resolve(id, "failed")).body.data).toMatchObject({
+      status: "failed",
+      error: "Closed by a user: it is unknown whether the mail was sent",
+    });
+    expect(await mailTest.sumDayCounters(from.caller.orgId, from.siteId)).toMatchObject({
+      failed: 1,
+      uncertain: 0,
+    });
+    const event = {
+      ...{ type: "delivered" as const, email: "p@example.com", sendId: id, data: {} },
+      ...{ providerEventId: `delivered-${id}`, timestamp: clock.now().toISOString() },
+    };
+    await applyMessages(await createEventMessage(from.caller.orgId, [event]));
+    expect(await statusesOf([id])).toEqual(["delivered"]);
+    expect(await mailTest.sumDayCounters(from.caller.orgId, from.siteId)).toMatchObject({
+      sent: 1,
+      failed: 0,
+      uncertain: 0,
+      delivered: 1,
+    });
+  });
+
+  test("can have it sent again from 72 hours on", async () => {
+    const id = await createUncertainSend("reset");
+    expect(await resolve(id, "send_again")).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining("it can be sent again from 20") },
+    });
+    clock.advanceClock(72 * hours);
+    expect((await resolve(id, "send_again")).body.data.status).toBe("queued");
+    await mailTest.runWorkers();
+    expect(await statusesOf([id])).toEqual(["sent"]);
+    expect(from.provider.mails).toHaveLength(1);
+    await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+
+  test("can repeat the request, and cannot change the outcome", async () => {
+    const id = await createUncertainSend("reset");
+    clock.advanceClock(72 * hours);
+    const answers = await Promise.all([1, 2, 3].map(() => resolve(id, "send_again")));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await mailTest.runWorkers();
+    expect((await resolve(id, "send_again")).body.data.status).toBe("sent");
+    expect(await resolve(id, "failed")).toMatchObject({ status: 409 });
+    expect(from.provider.mails).toHaveLength(1);
+    await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+
+  test("cannot settle another send, or one of another organization", async () => {
+    const id = await createUncertainSend("lost");
+    const { token } = await createAccount();
+    expect(await resolve(id, "sent", token)).toMatchObject({ status: 404 });
+    expect(await resolve(id, "maybe")).toMatchObject({ status: 400 });
+    const other = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+    await mailTest.runWorkers();
+    expect(await resolve(other.id, "failed")).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining("only an uncertain send") },
+    });
+    expect(await resolve(id, "sent")).toMatchObject({ status: 200 });
+  });
+
+  test("loses nothing when the process crashes: a repeat settles the mail once", async () => {
+    from = await mailTest.createSender("postmark");
+    for (const outcome of ["sent", "failed"] as const)
+      await crashAtSomeSteps(async (crash) => {
+        const first = from.provider.calls.length + 1;
+        from.provider.faultFor = ({ n }) => (n === first ? "lost" : undefined);
+        const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+        await mailTest.runWorkers();
+        await crash(() => resolveSend(from.caller, id, { outcome }));
+        expect((await resolveSend(from.caller, id, { outcome })).status).toBe(outcome);
+        await mailTest.runWorkers();
+        expect(await statusesOf([id])).toEqual([outcome]);
+      });
+    const all = await mailTest.listAllSends(from);
+    const count = (status: string) => all.filter((one) => one.status === status).length;
+    const { recovered, ...days } = await mailTest.sumDayCounters(from.caller.orgId, from.siteId);
+    expect([recovered, days.failed, days.uncertain! - recovered!]).toEqual([
+      count("sent"),
+      count("failed"),
+      0,
+    ]);
+  });
 });
 
 describe("a crash or a pause", () => {

@@ -29,9 +29,10 @@ const ofProviders = (key: string) => /^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.tes
 const ofVerification = (key: string) => key.startsWith("POST /api/v1/auth/verify-email");
 /** Needs a verified domain and an OpenID Connect provider: see test/http/sso.test.ts. */
 const ofSingleSignOn = (key: string) => /\/sso(\/|$)/.test(key) && key !== "GET /api/v1/sso";
-const ownOperations = operations.filter(
-  ({ key }) => ![ofProviders, ofVerification, ofSingleSignOn].some((excludes) => excludes(key)),
-);
+/** Needs a provider whose response was lost: see test/engine/uncertain-sends.test.ts. */
+const ofUncertainSends = (key: string) => key === "POST /api/v1/sends/{id}/resolve";
+const excluded = [ofProviders, ofVerification, ofSingleSignOn, ofUncertainSends];
+const ownOperations = operations.filter(({ key }) => !excluded.some((excludes) => excludes(key)));
 
 let services: ExampleServices;
 beforeAll(async () => {

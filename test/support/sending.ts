@@ -329,7 +329,10 @@ export async function expectSettled(
 }
 
 /** Sums the counters of all days. */
-async function sumDayCounters(orgId: number, siteId: number): Promise<Record<string, number>> {
+export async function sumDayCounters(
+  orgId: number,
+  siteId: number,
+): Promise<Record<string, number>> {
   const sum: Record<string, number> = { sent: 0, failed: 0, uncertain: 0 };
   const days = await queryAll<Record<string, unknown>>(ranges.days(orgId, siteId), {
     consistent: true,

@@ -35,6 +35,7 @@ const extras = [
   "POST /attachments", // uploads that are too large for a request
   "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",
+  "POST /sends/{id}/resolve",
   "GET /sends/{id}/content", // what was sent
   "GET /events/unmatched", // events whose send was not found
   "GET /why", // why an email did not arrive

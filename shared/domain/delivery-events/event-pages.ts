@@ -102,6 +102,9 @@ async function commitWrites(orgId: number, date: string, group: SendUpdate[]): P
     counts: {
       ...eventCounts(counterChanges),
       ...(counterChanges["at.uncertain"] === -1 && { recovered: 1 }),
+      // A user had given the mail up, which counted it as failed.
+      ...(counterChanges["at.failed"] === -1 &&
+        send.resolution?.outcome === "failed" && { failed: -1, sent: 1 }),
     },
   }));
   return [

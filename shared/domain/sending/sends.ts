@@ -127,6 +127,8 @@ export type SendItem = Pick<
   v?: number;
   /** Mail to a member of the organization. It has an id, but is in no list and no statistics. */
   system?: true;
+  /** How a user settled it when it was uncertain, and when (ISO 8601). */
+  resolution?: { outcome: string; at: string };
   /** An event inserted it before the provider's response to the hand-over was stored. */
   early?: true;
 };

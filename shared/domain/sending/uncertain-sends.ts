@@ -1,27 +1,34 @@
-// Uncertain mails: the provider may have them. They are settled by an event, or by a look-up at the
-// provider (look-up-sends.ts). A mail that the provider does not have is handed over
+// Uncertain mails: the provider may have them. They are settled by an event, by a look-up at the
+// provider (look-up-sends.ts) or by a user. A mail that the provider does not have is handed over
 // again as a single send, also if it was bulk mail, with a claim of its own.
 //
 // A mail counts as uncertain until its new outcome is counted (`wasUncertain`). Every change here
 // requires that the mail is still uncertain, counted, and in the look-up whose answer is applied:
-// then no event and no other worker has settled it, and no older answer can do so.
+// then no event, user or other worker has settled it, and no older answer can do so.
 
+import * as z from "zod";
 import { absent, all, type Condition, equals } from "../../adapters/dynamodb/conditions.ts";
 import { transact, update } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import type { Caller } from "../../caller.ts";
 import { addSeconds, now } from "../../clock.ts";
+import { conflict } from "../../errors.ts";
 import { indexAttributeNames, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 import { countOutcome } from "./count-outcome.ts";
 import { getSourceState, sourceOf } from "./mail-sources.ts";
+import { findStored, type Send, toApi } from "./sends.ts";
 import { dueAttributes, type SingleSendItem } from "./single-send-item.ts";
 import { findStoredMail } from "./stored-mail.ts";
 
-/** From then on, no look-up is made. */
+/** From then on, no look-up is made, and a user can have the mail sent again. */
 export const settlingSeconds = 72 * 3600;
 
 /** The worker that is woken gets the mail first, and the due index finds what it leaves. */
 const graceSeconds = 120;
+
+/** More attributes that are set together with a change. */
+type Extra = Pick<SingleSendItem, "resolution">;
 
 /**
  * Hands the mail over again. Returns why it does not, or undefined: now, or the mail was settled in
@@ -30,6 +37,7 @@ const graceSeconds = 120;
 export async function handOverAgain(
   orgId: number,
   send: SingleSendItem,
+  extra: Extra = {},
 ): Promise<"paused" | "cancelled" | "no content" | undefined> {
   const source = sourceOf(send);
   const state = source ? await getSourceState(orgId, source) : "going";
@@ -37,6 +45,7 @@ export async function handOverAgain(
   if (!(await findStoredMail(orgId, send))) return "no content";
   const isQueued = await changeUncertain(orgId, send, {
     set: {
+      ...extra,
       status: "queued",
       wasUncertain: true,
       updatedAt: now().toISOString(),
@@ -92,3 +101,65 @@ export const changeUncertain = (
 
 const isSameLookUp = ({ lookUp }: SingleSendItem): Condition =>
   lookUp ? equals("lookUp", lookUp) : absent("lookUp");
+
+export const Resolution = z.object({
+  outcome: z
+    .enum(["sent", "send_again", "failed"])
+    .describe(
+      "What is known about the email. `sent`: the provider has it, for example because its " +
+        "dashboard shows it; the send becomes `sent`. `send_again`: the provider does not have " +
+        "it; it is handed over again under the same id. Possible from 72 hours after it became " +
+        "uncertain, because until then the provider may still report it. `failed`: give it up; " +
+        "the send becomes `failed`.",
+    ),
+});
+type Resolution = z.output<typeof Resolution>;
+
+const closedByUser = "Closed by a user: it is unknown whether the mail was sent";
+
+/**
+ * Settles an uncertain send by what a user knows. A repeat returns the send as it is by then.
+ * Throws 404, and 409 for a send that is not uncertain or cannot be sent again now.
+ */
+export async function resolveSend(
+  caller: Caller,
+  id: number,
+  { outcome }: Resolution,
+): Promise<Send> {
+  const { orgId } = caller;
+  const send: SingleSendItem = await findStored(caller, id);
+  if (send.status === "uncertain") {
+    if (send.uncounted) await countOutcome(orgId, send);
+    await applyResolution(orgId, send, outcome);
+  }
+  const resolved: SingleSendItem = await findStored(caller, id);
+  if (resolved.resolution?.outcome === outcome) return toApi(resolved);
+  throw conflict(`The send is ${resolved.status}: only an uncertain send can be resolved`);
+}
+
+async function applyResolution(
+  orgId: number,
+  send: SingleSendItem,
+  outcome: Resolution["outcome"],
+): Promise<void> {
+  const uncertainSince = send.lookUp?.at ?? send.updatedAt ?? send.createdAt;
+  const resolution = { outcome, at: now().toISOString() };
+  if (outcome === "sent")
+    return settleUncertain(orgId, send, { status: "sent", sentAt: uncertainSince, resolution });
+  if (outcome === "failed")
+    return settleUncertain(orgId, send, { status: "failed", error: closedByUser, resolution });
+  const possibleFrom = addSeconds(settlingSeconds, new Date(uncertainSince));
+  if (possibleFrom > now())
+    throw conflict(
+      "Until the provider has had 72 hours to report the email, sending it again could send it " +
+        `twice: it can be sent again from ${possibleFrom.toISOString()}`,
+    );
+  const obstacle = await handOverAgain(orgId, send, { resolution });
+  if (obstacle) throw conflict(obstacles[obstacle]);
+}
+
+const obstacles = {
+  paused: "The campaign, sequence or holiday of the email is paused: resume it first",
+  cancelled: "The campaign, sequence or holiday of the email was cancelled: close it as `failed`",
+  "no content": "The content of the email is no longer stored, so it cannot be sent again",
+};

@@ -188,6 +188,10 @@ export const responseOverrides: Record<string, object> = {
     ...{ status: "cancelled", providerMessageId: null, updatedAt: "2026-12-01T09:00:00.412Z" },
     ...{ sentAt: null, deliveredAt: null, openedAt: null, clickedAt: null },
   },
+  resolveSend: {
+    ...{ status: "sent", providerMessageId: null, updatedAt: "2026-12-04T10:00:00.412Z" },
+    ...{ deliveredAt: null, openedAt: null, clickedAt: null },
+  },
   validateEmails: { ...Validation, usage },
   checkSenders: { ...SenderCheck, usage },
   listCustomEventNames: { names: ["order_placed"] },
