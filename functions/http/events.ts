@@ -59,8 +59,8 @@ export const events = routeGroup("events", [
     description:
       "Settles a send that is `uncertain`, by what you know: your provider's dashboard, or the " +
       "recipient. An event of the provider settles it too, and most providers are also asked; " +
-      "see the status `uncertain` in the guide. `GET /sends?status=uncertain` lists what is left. " +
-      "A repeat with the same outcome changes nothing more.",
+      "see the status `uncertain` in the guide. `GET /sends?status=uncertain` lists what is " +
+      "left. A repeat with the same outcome changes nothing more.",
     level: "site",
     body: Resolution,
     returns: Send,

@@ -46,6 +46,7 @@ const requestFor = (
     emails: ["ada@example.net"],
     version: 1,
   });
+  if (route.path.endsWith("/sends/{id}/resolve")) Object.assign(given, { outcome: "sent" });
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
   if (route.key.startsWith("PUT") && route.path.endsWith("/steps"))
     Object.assign(given, { stepsVersion: 0, steps: [] });

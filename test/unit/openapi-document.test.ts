@@ -25,7 +25,7 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 const verbs = (
   "accept add adjust apply cancel change check confirm count create delete disable enable " +
   "enroll explain export get identify import leave list log pause preview receive remove " +
-  "render replace request resend reset restore resume retry revoke rotate save schedule " +
+  "render replace request resend reset resolve restore resume retry revoke rotate save schedule " +
   "search send sign submit switch test track trigger unsubscribe update upsert validate " +
   "verify view"
 ).split(" ");

@@ -329,8 +329,8 @@ async function findUncertainMails(caller: Caller): Promise<Problem[]> {
       severity: "warning",
       message:
         `For ${count(uncertain)} emails of the last 7 days it is unknown whether the provider ` +
-        "accepted them. They are settled when it reports or finds them; check that its webhook is " +
-        "set up. You can settle them in the log; from 72 hours on, they can be sent again.",
+        "accepted them. They are settled when it reports or finds them; check that its webhook " +
+        "is set up. You can settle them in the log; from 72 hours on, they can be sent again.",
       since: null,
       record: { type: "organization", id: orgId, siteId: null },
     },

@@ -256,8 +256,8 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
   uncertain: () => [
     "uncertain",
     "may or may not have reached the provider: the connection broke before it answered.",
-    "Wait: an event, or a search at the provider, may still settle it. If you know whether it was " +
-      "sent, say so. From 72 hours on, it can be sent again.",
+    "Wait: an event, or a search at the provider, may still settle it. If you know whether it " +
+      "was sent, say so. From 72 hours on, it can be sent again.",
     "POST /sends/:id/resolve",
   ],
   cancelled: () => ["cancelled", "was cancelled before it was handed over.", "Send it again."],
