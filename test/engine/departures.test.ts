@@ -1,7 +1,11 @@
 // Contacts that become unreachable while a campaign is being sent get no mail that is claimed
 // after the change was answered.
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import {
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "../../shared/adapters/dynamodb/commands.ts";
 import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import { advanceClock, now } from "../../shared/clock.ts";
 import * as bulkUpsert from "../../shared/domain/audience/contacts/bulk-upsert.ts";
@@ -21,6 +25,7 @@ import {
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
+import { leaseSeconds } from "../../shared/domain/sending/bulk/lanes.ts";
 import { emailShards, ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
@@ -33,6 +38,7 @@ import {
 } from "../support/campaigns.ts";
 import { newContact } from "../support/contacts.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { runLane } from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
@@ -91,9 +97,14 @@ const waysToLeave: Record<string, Departure> = {
   },
 };
 
+interface CampaignOptions {
+  capDays?: number | null;
+  provider?: "resend";
+}
+
 /** Starts a campaign with `n` recipients, all queued in the lane. */
-async function startCampaign(n: number, { capDays = null }: { capDays?: number | null } = {}) {
-  const sender = await createCampaignSender();
+async function startCampaign(n: number, { capDays = null, provider }: CampaignOptions = {}) {
+  const sender = await createCampaignSender(provider);
   const { caller, siteId, listId } = sender;
   await sites.change(caller, siteId, { sendFrequencyCapDays: capDays });
   const prefix = crypto.randomUUID().slice(0, 8);
@@ -139,9 +150,8 @@ test.each([
   },
 );
 
-test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
-  const { sender, recipients } = await startCampaign(1);
-  const [recipient] = recipients as [ContactItem];
+/** Pauses the runner that claims a call. */
+function pauseClaim() {
   const claim = pauseCall(UpdateCommand, ({ input }) =>
     Object.values(input.ExpressionAttributeNames ?? {}).includes("c0"),
   );
@@ -150,14 +160,50 @@ test("a contact that unsubscribes between the read of the log and the claim gets
       Object.values(Update?.ExpressionAttributeNames ?? {}).includes("c0"),
     ),
   );
+  return {
+    reached: Promise.race([claim.reached, write.reached]),
+    release() {
+      claim.release();
+      write.release();
+    },
+  };
+}
+
+test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
+  const { sender, recipients } = await startCampaign(1);
+  const [recipient] = recipients as [ContactItem];
+  const claim = pauseClaim();
   const running = runWorkers({ forSeconds: 600 });
-  await Promise.race([claim.reached, write.reached]);
+  await claim.reached;
   await unsubscribes.unsubscribe(await tokenOf(recipient));
   claim.release();
-  write.release();
   await running;
   expect(sender.provider.mails).toEqual([]);
   await sender.provider.stop();
+});
+
+test("nor does it get the repeat of a call whose runner was frozen after that claim", async () => {
+  const { sender, recipients } = await startCampaign(1, { provider: "resend" });
+  const { caller, configId, provider } = sender;
+  const [recipient] = recipients as [ContactItem];
+  const claim = pauseClaim();
+  const frozen = runLane(caller.orgId, configId);
+  await claim.reached;
+  await unsubscribes.unsubscribe(await tokenOf(recipient));
+  const look = pauseCall(QueryCommand, ({ input }) =>
+    Object.values(input.ExpressionAttributeValues ?? {}).includes(
+      ranges.departures(caller.orgId).pk,
+    ),
+  );
+  claim.release();
+  await look.reached;
+  advanceClock(leaseSeconds + 1);
+  await runWorkers({ forSeconds: 600 });
+  look.release();
+  await frozen;
+  await runWorkers({ forSeconds: 600 });
+  expect(provider.mails).toEqual([]);
+  await provider.stop();
 });
 
 test("a departure written minutes after its timestamp is found by a reader that read meanwhile", async () => {

@@ -119,9 +119,9 @@ export async function attemptCall(
   if (quotaWaitSeconds > 0) return waitForSlot(quotaWaitSeconds);
   const contactIds = await findContactIds(prepared, unsettled);
   const claim = isInterrupted
-    ? progress.lastClaim
+    ? await takeOverClaim(prepared, call, progress.lastClaim!)
     : await claimCall({ prepared, transport, call, progress }, slow.recipients);
-  if (!claim) await warmUp.giveBack(orgId, config, mails);
+  if (!claim && !isInterrupted) await warmUp.giveBack(orgId, config, mails);
   if (!claim || !runner.holdsLease()) return leaseLost;
   return {
     ...(await callProvider(
@@ -247,6 +247,19 @@ async function skipLateDepartures(
   const late = await listDepartedReasons(prepared, kept);
   if (!late.size) return claim;
   const changed = { ...claim, skip: { ...claim.skip, ...Object.fromEntries(late) } };
+  return (await replaceClaim(prepared, call, changed)) ? changed : undefined;
+}
+
+/**
+ * The runner that made the claim may only be slow: from now on it cannot change it. Undefined when
+ * it changed in the meantime.
+ */
+async function takeOverClaim(
+  prepared: PreparedChunk,
+  call: number,
+  claim: CallClaim,
+): Promise<CallClaim | undefined> {
+  const changed = { ...claim, by: randomBase62(8) };
   return (await replaceClaim(prepared, call, changed)) ? changed : undefined;
 }
 
@@ -405,7 +418,9 @@ async function callProvider(
 ): Promise<LaneRunResult> {
   const { prepared, transport, call, claim } = claimed;
   const { unsettled, maybeHandedOver, isInterrupted } = claimed.progress;
-  const canRepeat = provider.canRepeatCall(claim.key, transport.config);
+  const canRepeat =
+    provider.canRepeatCall(claim.key, transport.config) &&
+    !(isInterrupted && (await hasDeparted(claimed)));
   const called = unsettled.filter(
     ({ i }) =>
       !(i in claim.skip) && !claim.later?.includes(i) && (canRepeat || !maybeHandedOver.has(i)),
@@ -451,6 +466,16 @@ async function callProvider(
     delay,
     hasProgress: outcomes.some(({ status }) => status === "accepted" || status === "refused"),
   };
+}
+
+/**
+ * Whether recipients of an interrupted call left since the fan-out. Its runner may have stopped
+ * before it saw them, and a repeat with the same key has to have the same recipients.
+ */
+async function hasDeparted({ prepared, progress, claim }: ClaimedCall): Promise<boolean> {
+  if (!prepared.source) return false;
+  const called = progress.unsettled.filter(({ i }) => !(i in claim.skip));
+  return (await listDepartedReasons(prepared, called)).size > 0;
 }
 
 function toUncalledOutcome(
