@@ -263,6 +263,21 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.context().close();
   });
 
+  it("a template gets a field of the site by its label", async () => {
+    const account = await accountWithContacts(0);
+    await declareField(account, "shoeSize", "Shoe size", "number");
+    const fields = { name: "Sizes", subject: "Your size", html: "<p>Hello</p>" };
+    const created = await account.call<{ id: number }>("POST", "/templates", fields);
+    const path = `/templates/${expectStatus(201, created).body.data.id}`;
+    const { page, problems } = await openSignedIn(browser, { email: account.email, path });
+    await page.getByText("Hello").first().waitFor();
+    await page.getByRole("button", { name: "Insert a field" }).click();
+    await page.getByRole("menuitem", { name: "Shoe size" }).click();
+    await page.getByText("{{ shoeSize }}").first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(3);
     const lines = ["Email,Plan,Visits", "ann@shop.example,Gold,3", "nobody,,"];

@@ -1,6 +1,8 @@
 import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import type { Template } from "pennymail";
 import { type FormEvent, useState } from "react";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { Card } from "../../parts/card.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -39,7 +41,8 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
   // One request when the typing pauses.
   const [settled] = useDebouncedValue(draft, 700);
   const shown = { template, draft: settled, contact: sample.contact };
-  const part = { insertOptions: insertOptions(sample.contacts), isReadOnly: !mayWrite };
+  const { data: known } = useQuery(fieldQueries.list(template.siteId));
+  const part = { insertOptions: insertOptions(known?.fields ?? []), isReadOnly: !mayWrite };
   return (
     <TemplatePage template={template} saving={saving} onReload={onReload}>
       <div className="columns even">

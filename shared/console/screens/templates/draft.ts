@@ -1,5 +1,6 @@
 // What is edited of a template before it is saved.
-import type { Contact, Template } from "pennymail";
+import type { Contact, ContactField, Template } from "pennymail";
+import { variableOf } from "../../parts/contact-field-types.ts";
 import type { InsertOption } from "../../parts/insert-menu.tsx";
 
 export interface Draft {
@@ -47,15 +48,15 @@ const links: readonly [name: string, label: string][] = [
   ["preferencesUrl", "Link to choose topics"],
 ];
 
-/** What can be inserted: fields of contacts, those that contacts have by themselves, and links. */
-export function insertOptions(contacts: readonly Contact[]): Record<string, InsertOption[]> {
-  const custom = new Set(contacts.flatMap(({ customFields }) => Object.keys(customFields ?? {})));
+/** What can be inserted: fields of contacts, those of the site, and links. */
+export function insertOptions(fields: readonly ContactField[]): Record<string, InsertOption[]> {
+  const own = fields.filter(({ custom }) => custom);
   return {
     Contact: contactFields.map(([name, label]) => ({
       label,
       text: name === "firstName" ? '{{ firstName | default: "there" }}' : `{{ ${name} }}`,
     })),
-    "Own fields": [...custom].map((name) => ({ label: name, text: `{{ ${name} }}` })),
+    "Own fields": own.map(({ label, name }) => ({ label, text: variableOf(name) })),
     Links: links.map(([name, label]) => ({ label, text: `{{ ${name} }}` })),
   };
 }

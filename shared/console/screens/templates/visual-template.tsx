@@ -4,6 +4,7 @@ import type { Template } from "pennymail";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import type { Design } from "../../editors/visual/design.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -72,7 +73,8 @@ export function VisualTemplate({ template, design, onReload }: VisualTemplatePro
     onDone: () => onReload(),
   });
   const sample = useSampleContact(template.siteId);
-  const part = { insertOptions: insertOptions(sample.contacts), isReadOnly: !mayWrite };
+  const { data: known } = useQuery(fieldQueries.list(template.siteId));
+  const part = { insertOptions: insertOptions(known?.fields ?? []), isReadOnly: !mayWrite };
   const shown = { template, draft, sample };
   return (
     <TemplatePage
