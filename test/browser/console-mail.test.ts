@@ -155,6 +155,32 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.context().close();
   });
 
+  it("what became of everybody is read, exported and audited again", async () => {
+    const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
+    const fields = { siteId, name: "Sent", listId, templateId, sendingConfigId: configId };
+    const created = await call<{ id: number }>("POST", "/campaigns", fields);
+    const { id } = expectStatus(201, created).body.data;
+    expectStatus(200, await call("POST", `/campaigns/${id}/send`));
+    await runUntilIdle();
+    const { page, problems } = await openSignedIn(browser, { email, path: `/campaigns/${id}` });
+    const audit = page.getByRole("region", { name: "Audit" });
+    await audit.getByRole("button", { name: "Show audit" }).click();
+    await audit.getByText("Every candidate has exactly one outcome").waitFor();
+    await audit.getByText("Accepted by the provider").waitFor();
+    await audit.getByText(/^[0-9a-f]{64}$/).waitFor();
+    await audit.getByRole("button", { name: "Export audit" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Export" }).click();
+    await page.getByText("The file has 4 rows.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const started = page.waitForResponse((answer) => answer.request().method() === "POST");
+    await audit.getByRole("button", { name: "Audit again" }).click();
+    expect((await started).status()).toBe(202);
+    await audit.getByText("Every candidate has exactly one outcome").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a campaign is scheduled in the zone of the organization, moved and cancelled", async () => {
     const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
     expectStatus(200, await call("PUT", "/settings/org", { timezone: "Asia/Tokyo" }));

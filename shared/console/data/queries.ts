@@ -264,6 +264,12 @@ export const queries = {
       queryFn: () => api.campaigns.getAudience(id),
       staleTime: 0,
     }),
+  campaignAudit: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "audit", id],
+      queryFn: () => api.campaigns.getAudit(id),
+      refetchInterval: ({ state }) => (state.data?.status === "auditing" ? 2_000 : false),
+    }),
   campaignPreview: (id: number) =>
     queryOptions({
       queryKey: ["campaigns", "preview", id],

@@ -10,6 +10,7 @@ import { CountList } from "../../parts/field-list.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { describeDuration } from "./ab-test.tsx";
+import { Audit } from "./audit.tsx";
 import { LinkMap } from "./link-map.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Resend } from "./resend.tsx";
@@ -28,6 +29,7 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
           <NotMailed campaign={campaign} />
           <Comparison campaign={campaign} />
           <Resend campaign={campaign} />
+          {campaign.finishedAt && <Audit campaignId={campaign.id} />}
         </div>
         <LinkMap campaignId={campaign.id} />
       </div>
