@@ -1,5 +1,5 @@
 // The visual editor of templates: what marketers do, without the API.
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { startingDesigns } from "../../shared/console/editors/visual/starting-designs.ts";
 import { expectStatus, uniqueEmail, waitForMail } from "../support/api-client.ts";
@@ -194,6 +194,29 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.keyboard.press("ControlOrMeta+a");
     await page.getByRole("button", { name: "Bullets" }).click();
     await footer.locator(".rich-item").first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a photo of the photo search becomes an image with its description", async () => {
+    const { email, templateId } = await accountWithTemplate("newsletter");
+    const path = `/templates/${templateId}`;
+    const { page, problems } = await openSignedIn(browser, { email, path });
+    const photo = { id: "7", alt: "Two red shoes", photographer: "Ada", thumbUrl: imageUrl };
+    const answerWith = (data: object) => (route: Route) => route.fulfill({ json: { data } });
+    await page.route(imageUrl, (route) => route.fulfill({ body: pixel, contentType: "image/gif" }));
+    await page.route(/\/stock-photos\?/, answerWith({ photos: [photo] }));
+    await page.route(/\/stock-photos\/save$/, answerWith({ ...photo, url: imageUrl }));
+    await page.getByRole("button", { name: /^Image:/ }).click();
+    await page.getByRole("button", { name: "Find a photo" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /Two red shoes/ })
+      .click();
+    await page.getByRole("button", { name: /^Image: Two red shoes$/ }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.getByLabel("Address of the image").inputValue()).toBe(imageUrl);
+    expect(await page.getByLabel("Description").inputValue()).toBe("Two red shoes");
     expect(problems).toEqual([]);
     await page.context().close();
   });

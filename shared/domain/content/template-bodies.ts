@@ -31,7 +31,8 @@ export const bodyFields = {
   ),
   designJson: storedJson(maxBytes).describe(
     "State of your visual editor, as any JSON of at most 1 MB, nested at most 32 levels " +
-      "deep. The service stores it and does not read it.",
+      "deep. The service stores it and does not read it. The console opens a design of its own " +
+      "visually, and every other one as code.",
   ),
 };
 
