@@ -140,7 +140,7 @@ test.each(["postmark", "resend"] as const)(
       mailTest.pendingMessages.length = 0;
       await crash(() => singles.handOverSingle(from.caller.orgId, id));
       if (countMails(id)) await applyEvent(from, [id])();
-      await mailTest.runWorkers();
+      await mailTest.runWorkers({ lookUps: true });
       if (countMails(id)) await applyEvent(from, [id])();
       const item = await readItem(from, id);
       expect(countMails(id)).toBeLessThanOrEqual(1);
