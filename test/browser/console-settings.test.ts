@@ -2,7 +2,7 @@
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { expectStatus, password, signedUp } from "../support/api-client.ts";
+import { expectStatus, operatorEmail, password, signedUp } from "../support/api-client.ts";
 import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
 import { judgeScreens, openSignedIn, readSandbox } from "../support/console-pages.ts";
 import { readClockLead } from "../support/service-clock.ts";
@@ -11,6 +11,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
+    await signedUp({ email: operatorEmail });
   });
   afterAll(() => browser?.close());
 
@@ -126,6 +127,20 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  it.each(screenVariants)(
+    "an operator sees the system, others do not: %s, %s",
+    async (...variant) => {
+      const ready = (page: Page) => page.getByRole("table", { name: "Queues" }).waitFor();
+      const screens = [{ path: "/settings/system", ready }];
+      expect(await judgeScreens(browser, { email: operatorEmail, variant, screens })).toEqual([]);
+      const { email } = await signedUp();
+      const { page } = await openSignedIn(browser, { email, path: "/settings/security" });
+      await page.getByRole("heading", { name: "Two-step sign-in" }).waitFor();
+      expect(await page.getByRole("link", { name: "System" }).count()).toBe(0);
+      await page.context().close();
+    },
+  );
 
   it.each(screenVariants)(
     "the settings and logs have no accessibility issue: %s, %s",

@@ -98,8 +98,9 @@ interface Judgement {
 }
 
 /**
- * Returns the accessibility issues of screens, each with its path, in one size and color scheme.
- * Saves their pictures if the environment variable PICTURES names a folder.
+ * Returns what is wrong with screens, each with its path, in one size and color scheme:
+ * accessibility issues, errors of scripts, violations of the policy, and content that is wider than
+ * the screen. Saves their pictures if the environment variable PICTURES names a folder.
  */
 export async function judgeScreens(
   browser: Browser,
@@ -107,14 +108,23 @@ export async function judgeScreens(
 ): Promise<string[]> {
   const [place, colorScheme, size] = variant;
   const options = { ...axePageOptions, ...size, colorScheme };
-  const { page } = await openSignedIn(browser, { email, path: screens[0]!.path, ...options });
+  const opened = await openSignedIn(browser, { email, path: screens[0]!.path, ...options });
+  const { page, problems } = opened;
   const issues: string[] = [];
   for (const { path, ready } of screens) {
     await page.goto(`${base}/app${path}`);
     await ready(page);
     await savePicture(page, `console${path.replaceAll(/\W+/g, "-")}-${place}`);
     for (const issue of await findAccessibilityIssues(page)) issues.push(`${path}: ${issue}`);
+    for (const problem of problems.splice(0)) issues.push(`${path}: ${problem}`);
+    if (await isTooWide(page)) issues.push(`${path}: is wider than the screen`);
   }
   await page.context().close();
   return issues;
 }
+
+/** Whether the page or its main part can be scrolled sideways. */
+const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate(`[document.documentElement, document.querySelector("main")].some(
+    (element) => element.scrollWidth > element.clientWidth,
+  )`);
