@@ -84,6 +84,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await nextMinute(base);
     await open(page, "Templates");
     await page.getByRole("button", { name: "New template" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
     await page.getByLabel("Subject").fill("Hello");
     await page.getByRole("button", { name: "Save template" }).click();
     await page.getByText("Saved").waitFor();

@@ -107,6 +107,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     expectStatus(200, await call("POST", path, { name: "news" }));
     const { page, problems } = await openSignedIn(browser, { email, path: "/templates" });
     await page.getByRole("button", { name: "New template" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
     await page.getByLabel("Subject").fill("Hello {{ firstName }}");
     await page.getByRole("button", { name: "Save template" }).click();
     await page.getByText("Saved").waitFor();
