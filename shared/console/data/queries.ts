@@ -2,6 +2,7 @@
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
+  CampaignDetail,
   ImportPage,
   ListAuditEntriesQuery,
   ListCampaignsQuery,
@@ -258,11 +259,12 @@ export const queries = {
       refetchInterval: ({ state }) =>
         state.data && ["scheduled", "sending"].includes(state.data.status) ? 2_000 : false,
     }),
-  campaignAudience: (id: number) =>
+  // Other changes of the campaign do not count its audience again.
+  campaignAudience: ({ id, audience, listId, tagId, segmentId, topicId }: CampaignDetail) =>
     queryOptions({
-      queryKey: ["campaigns", "audience", id],
+      queryKey: ["campaignAudience", id, { audience, listId, tagId, segmentId, topicId }],
       queryFn: () => api.campaigns.getAudience(id),
-      staleTime: 0,
+      staleTime: minute,
     }),
   campaignAudit: (id: number) =>
     queryOptions({

@@ -91,8 +91,8 @@ function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["re
 }
 
 /** How many get it, and why the others do not. It needs no template and no sender. */
-export function AudienceCounts({ campaignId }: { campaignId: number }) {
-  const { data, error } = useQuery(queries.campaignAudience(campaignId));
+export function AudienceCounts({ campaign }: { campaign: CampaignDetail }) {
+  const { data, error } = useQuery(queries.campaignAudience(campaign));
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={24} />;
   const { matched, mailed, notMailed, exact } = data;
   return (

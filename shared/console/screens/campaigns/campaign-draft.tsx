@@ -34,9 +34,7 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
         <Card title="1. Audience" state={saveState(saving)}>
           <AudienceChoice {...choices} />
-          {hasAudience(campaign) && !saving.isPending && (
-            <AudienceCounts campaignId={campaign.id} />
-          )}
+          {hasAudience(campaign) && !saving.isPending && <AudienceCounts campaign={campaign} />}
           <TopicChoice {...choices} />
         </Card>
         <Card title="2. Email">

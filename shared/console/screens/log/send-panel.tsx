@@ -20,6 +20,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { ResolveSend } from "./resolve-send.tsx";
 
 interface SendPanelProps {
   id: number;
@@ -80,6 +81,7 @@ function Detail({ send }: { send: SendDetail }) {
         <StatusMark status={send.status} />
         {send.error && <span>{send.error}</span>}
       </p>
+      {send.status === "uncertain" && <ResolveSend send={send} />}
       <Timeline send={send} timezone={timezone} />
       {mayRead && <Content sendId={send.id} />}
       <FieldList fields={fields} />
