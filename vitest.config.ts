@@ -87,7 +87,7 @@ export default defineConfig({
       project("engine", engine),
       project("http", { globalSetup: "./test/support/setup/service.ts" }),
       project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
-      project("simulation", { testTimeout: 300_000 }),
+      project("simulation", { testTimeout: 600_000 }),
       project("browser", { globalSetup: "./test/support/setup/browser.ts" }),
       ...dynamoDb(),
       ...onRequest,

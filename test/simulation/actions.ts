@@ -16,12 +16,19 @@ export interface Action {
 /** What callers were told, for the books. */
 export interface Ledger {
   sends: { id: number; subject: string; to: string }[];
-  campaigns: { id: number; subject: string }[];
+  campaigns: { id: number; subject: string; startedAt: number }[];
+  /** Addresses that left, and when they got the answer. */
+  departures: { email: string; at: number }[];
   /** Requests that were refused, which is an answer too. */
   refusals: string[];
 }
 
-export const createLedger = (): Ledger => ({ sends: [], campaigns: [], refusals: [] });
+export const createLedger = (): Ledger => ({
+  sends: [],
+  campaigns: [],
+  departures: [],
+  refusals: [],
+});
 
 interface Scene {
   world: World;
@@ -86,9 +93,10 @@ async function sendCampaign({ world, prepared, ledger }: Scene, action: Action):
     sendingConfigId: configOf(action, prepared).id,
   });
   if (created.status !== 201) return void ledger.refusals.push(`${subject}: ${created.error}`);
+  const startedAt = world.time.now();
   const sent = await world.call("POST", `/campaigns/${created.data.id}/send`, {});
   if (sent.status >= 300) ledger.refusals.push(`${subject}: ${sent.error}`);
-  ledger.campaigns.push({ id: created.data.id, subject });
+  ledger.campaigns.push({ id: created.data.id, subject, startedAt });
 }
 
 /** Changes a campaign that a caller started before. Does nothing without one. */
@@ -97,6 +105,16 @@ async function changeCampaign(scene: Scene, { choice }: Action, change: string):
   const campaign = campaigns[Math.floor(choice * campaigns.length)];
   if (campaign) await scene.world.call("POST", `/campaigns/${campaign.id}/${change}`, {});
 }
+
+/** A recipient uses the link in the newest mail that has one. Does nothing without one. */
+async function unsubscribe({ world, ledger }: Scene): Promise<void> {
+  const mail = world.outside.mails.findLast(({ html: text }) => unsubscribeLink.test(text));
+  if (!mail) return;
+  const [, token] = unsubscribeLink.exec(mail.html)!;
+  const answer = await world.call("POST", `/unsubscribe?token=${token}`);
+  if (answer.status === 200) ledger.departures.push({ email: mail.to, at: world.time.now() });
+}
+const unsubscribeLink = /\/unsubscribe\/([\w-]+)/;
 
 const campaignChange = (change: string, weight: number): ActionDefinition => ({
   weight,
@@ -129,7 +147,7 @@ const definitions = {
     run: sendBatch,
   },
   campaign: {
-    weight: 4,
+    weight: 6,
     describe: (action, prepared) =>
       `a caller sends a campaign to the list with ${configOf(action, prepared).provider}`,
     run: sendCampaign,
@@ -148,10 +166,16 @@ const definitions = {
   suppress: {
     weight: 1,
     describe: (action, prepared) => `a caller suppresses ${contactOf(action, prepared).email}`,
-    async run({ world, prepared }, action) {
+    async run({ world, prepared, ledger }, action) {
       const { email } = contactOf(action, prepared);
-      await world.call("POST", "/suppressions", { email, reason: "manual" });
+      const answer = await world.call("POST", "/suppressions", { email, reason: "manual" });
+      if (answer.status < 300) ledger.departures.push({ email, at: world.time.now() });
     },
+  },
+  unsubscribe: {
+    weight: 4,
+    describe: () => "the recipient of the newest campaign mail unsubscribes",
+    run: unsubscribe,
   },
 } satisfies Record<string, ActionDefinition>;
 
@@ -163,7 +187,7 @@ const kinds = Object.entries(definitions).flatMap(([kind, { weight }]) =>
 
 /** Actions within these hours, several of them close together. */
 export function createActions(random: () => number, hours: number): Action[] {
-  const count = 2 + Math.floor(random() * 6);
+  const count = 3 + Math.floor(random() * 9);
   const bursts = Array.from({ length: 2 }, () => random() * hours * 3_600_000);
   return Array.from({ length: count }, (_, i) => ({
     at: Math.round(bursts[Math.floor(random() * bursts.length)]! + random() ** 3 * 60_000),

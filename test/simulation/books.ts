@@ -19,23 +19,33 @@ interface CampaignDetail {
 /** States in which a provider has accepted the mail. */
 const handedOver = new Set(["sent", "delivered"]);
 
-export async function checkBooks(world: World, ledger: Ledger): Promise<string[]> {
+export async function checkBooks(
+  world: World,
+  ledger: Ledger,
+  /** The number of contacts in the list of every campaign. */
+  contacts: number,
+): Promise<string[]> {
   const sends = await listSends(world);
   return [
     ...checkMailedOnce(world, sends),
     ...checkAccepted(ledger, sends),
-    ...(await checkCampaigns(world, ledger, sends)),
+    ...(await checkCampaigns(world, { ...ledger, contacts }, sends)),
+    ...checkDepartures(world, ledger),
+    ...(await checkEvents(world, sends)),
     ...checkQueues(world),
   ];
 }
 
-async function listSends(world: World): Promise<ListedSend[]> {
-  const all: ListedSend[] = [];
+const listSends = (world: World) => listAll<ListedSend>(world, "sends");
+
+/** All records of one kind, from all pages. */
+async function listAll<T>(world: World, kind: "sends" | "events"): Promise<T[]> {
+  const all: T[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: { sends: ListedSend[]; pagination: { nextCursor: string | null } } = (
-      await world.call<never>("GET", `/sends?limit=100${cursor && `&cursor=${cursor}`}`)
+    const page: Record<typeof kind, T[]> & { pagination: { nextCursor: string | null } } = (
+      await world.call<never>("GET", `/${kind}?limit=100${cursor && `&cursor=${cursor}`}`)
     ).data;
-    all.push(...page.sends);
+    all.push(...page[kind]);
     cursor = page.pagination.nextCursor;
   }
   return all;
@@ -89,24 +99,32 @@ function checkAccepted(ledger: Ledger, sends: ListedSend[]): string[] {
 
 const exclusions = ["suppressed", "unsubscribed", "notInTopic", "capped", "duplicate", "invalid"];
 const states = ["queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"];
+/** A call without an answer is counted as sending, and its mails are listed as queued. */
+const comparedStates = [["queued", "sending"], ...states.slice(2).map((state) => [state])];
 const total = (of: Record<string, number>, names: string[]): number =>
   names.reduce((sum, name) => sum + (of[name] ?? 0), 0);
 
 /** The counters of each campaign add up, and agree with its sends. */
 async function checkCampaigns(
   world: World,
-  { campaigns }: Ledger,
+  { campaigns, contacts }: Ledger & { contacts: number },
   sends: ListedSend[],
 ): Promise<string[]> {
   const violations: string[] = [];
   for (const { id, subject } of campaigns) {
-    const { data } = await world.call<CampaignDetail>("GET", `/campaigns/${id}`);
+    const { data, error } = await world.call<CampaignDetail>("GET", `/campaigns/${id}`);
+    if (!data) {
+      violations.push(`Campaign "${subject}" was accepted, but cannot be read: ${error}`);
+      continue;
+    }
     const { accounting, status } = data;
     const say = (what: string) =>
       violations.push(`Campaign "${subject}" (${status}): ${what}, ${JSON.stringify(accounting)}`);
     const accepted = accounting.accepted ?? 0;
     if (total(accounting, [...exclusions, "accepted"]) !== accounting.candidates)
       say("the candidates do not add up");
+    if (status === "sent" && accounting.candidates !== contacts)
+      say(`the list has ${contacts} contacts`);
     if (total(accounting, states) !== accepted) say("the accepted mails do not add up");
     if (status !== "paused" && total(accounting, ["queued", "sending"]))
       say("mails wait, but nothing is left to do");
@@ -117,12 +135,76 @@ async function checkCampaigns(
       ),
       (send) => send.status,
     );
-    // A call without an answer is counted as sending, and its mails are listed as queued.
-    for (const state of states)
-      if ((own.get(state)?.length ?? 0) !== (accounting[state] ?? 0))
-        say(`${own.get(state)?.length ?? 0} mails are shown as ${state}`);
+    for (const names of comparedStates) {
+      const listed = names.reduce((sum, state) => sum + (own.get(state)?.length ?? 0), 0);
+      if (listed !== total(accounting, names))
+        say(`${listed} mails are shown as ${names.join(" or ")}`);
+    }
   }
   return violations;
+}
+
+/** No campaign that started after somebody left reaches that address. */
+function checkDepartures({ outside }: World, { campaigns, departures }: Ledger): string[] {
+  return departures.flatMap(({ email, at }) =>
+    campaigns
+      .filter(({ startedAt }) => startedAt > at)
+      .flatMap(({ subject }) =>
+        outside.mails.some((mail) => mail.subject === subject && mail.to === email)
+          ? [`The mail ${keyOf(email, subject)} was handed over after the recipient had left`]
+          : [],
+      ),
+  );
+}
+
+interface ListedEvent {
+  type: string;
+  sendId: number;
+}
+
+const eventTypes: Record<string, string> = {
+  delivered: "delivered",
+  bounced: "bounce",
+  complained: "spam_report",
+  opened: "open",
+  clicked: "click",
+};
+
+/** Every event of a provider is listed once, and reaches the customer's endpoint under one id. */
+async function checkEvents(world: World, sends: ListedSend[]): Promise<string[]> {
+  const { outside } = world;
+  const ids = new Map(sends.map(({ id, toEmail, subject }) => [keyOf(toEmail, subject), id]));
+  const counts = (names: string[]) =>
+    new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
+  const nameOf = ({ type, sendId }: ListedEvent) => `${type} of send ${sendId}`;
+  const posted = counts(
+    outside.events.map(({ kind, mail }) =>
+      nameOf({ type: eventTypes[kind]!, sendId: ids.get(keyOf(mail.to, mail.subject))! }),
+    ),
+  );
+  const own = (await listAll<ListedEvent>(world, "events")).filter(({ type }) =>
+    Object.values(eventTypes).includes(type),
+  );
+  const listed = counts(own.map(nameOf));
+  const violations = [...new Set([...posted.keys(), ...listed.keys()])].flatMap((name) => {
+    const [p = 0, l = 0] = [posted.get(name), listed.get(name)];
+    return p === l ? [] : [`The event ${name} happened ${p} times and is listed ${l} times`];
+  });
+  const webhookIds = Map.groupBy(
+    outside.received.map(({ id, body }) => ({ id, ...parseWebhook(body) })),
+    nameOf,
+  );
+  for (const [name, n] of listed) {
+    const received = new Set((webhookIds.get(name) ?? []).map(({ id }) => id)).size;
+    if (received !== n)
+      violations.push(`The event ${name} reached the endpoint under ${received} ids`);
+  }
+  return violations;
+}
+
+function parseWebhook(body: string): ListedEvent {
+  const { event, sendId } = JSON.parse(body) as { event: string; sendId: number };
+  return { type: event, sendId };
 }
 
 function checkQueues({ service }: World): string[] {

@@ -64,14 +64,14 @@ const weights: [Target, number][] = [
   ["vault", 1],
   ["provider", 6],
   ["receiver", 2],
-  ["service", 2],
+  ["service", 5],
 ];
 
 /** Faults within some seconds after one of the given times, at which something happens. */
 export function createFaults(random: () => number, times: number[]): Fault[] {
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
   const targets = weights.flatMap(([target, weight]) => Array<Target>(weight).fill(target));
-  const count = Math.floor(random() * 7);
+  const count = Math.floor(random() * 12);
   return Array.from({ length: count }, () => {
     const target = pick(targets);
     const kind = pick(kindsByTarget[target]);

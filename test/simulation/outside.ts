@@ -13,6 +13,8 @@ import type {
   SandboxProvider,
   SandboxRefusal,
   SandboxResponse,
+  WebhookPost,
+  WebhookTarget,
 } from "../../infra/local/sandbox/types.ts";
 import type { formatEvent } from "../../infra/local/sandbox/webhook-format.ts";
 import type {
@@ -129,6 +131,12 @@ export interface ReceivedWebhook {
   body: string;
 }
 
+interface EventSource {
+  captured: CapturedMail;
+  provider: SandboxProvider;
+  target: WebhookTarget;
+}
+
 interface OutsideOptions {
   sandbox: SandboxCode;
   gateway: Gateway;
@@ -186,44 +194,35 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     };
     mails.push(mail);
     for (const kind of drawEvents(random)) {
-      const event = { kind, mail, isAccepted: false };
-      for (const target of webhookTargets.listFor(provider.key, accountId)) {
-        if (!provider.webhook.events[kind]) continue;
-        events.push(event);
-        const id = `event-${++eventCount}`;
-        const at = new Date(time.now() + 30_000);
-        const posts = random() < 0.15 ? 2 : 1;
-        for (let i = 0; i < posts; i++)
-          time.after(
-            1000 + 300_000 * random() ** 3,
-            () =>
-              void postEvent(event, async () => {
-                const url = "https://shop.example/";
-                const formatted = sandbox.formatEvent(provider.webhook, {
-                  kind,
-                  mail: captured,
-                  at,
-                  id,
-                  url,
-                });
-                const account = accounts.findById(accountId)!;
-                const post = await provider.webhook.buildPost([formatted], target, account);
-                return { url: target.url, headers: post.headers(0), body: post.body };
-              }),
-          );
-      }
+      if (!provider.webhook.events[kind]) continue;
+      for (const target of webhookTargets.listFor(provider.key, accountId))
+        scheduleEvent({ kind, mail, isAccepted: false }, { captured, provider, target });
     }
   }
 
-  async function postEvent(
-    event: PostedEvent,
-    toPost: () => Promise<{ url: string; headers: Record<string, string>; body: string }>,
-  ): Promise<void> {
+  /** Posts an event after some time, and sometimes twice. */
+  function scheduleEvent(event: PostedEvent, { captured, provider, target }: EventSource): void {
+    events.push(event);
+    const formatted = sandbox.formatEvent(provider.webhook, {
+      kind: event.kind,
+      mail: captured,
+      at: new Date(time.now() + 30_000),
+      id: `00000000-0000-4000-8000-${String(++eventCount).padStart(12, "0")}`,
+      url: "https://shop.example/",
+    });
+    const account = accounts.findById(target.account)!;
+    const post = async () => provider.webhook.buildPost([formatted], target, account);
+    const posts = random() < 0.15 ? 2 : 1;
+    for (let i = 0; i < posts; i++)
+      time.after(1000 + 300_000 * random() ** 3, () => {
+        void post().then((built) => postEvent(event, target.url, built));
+      });
+  }
+
+  async function postEvent(event: PostedEvent, url: string, post: WebhookPost): Promise<void> {
     for (let tries = 0; tries < 40; tries++) {
-      const { url, headers, body } = await toPost();
-      const { status } = await request({ method: "POST", url, headers, body }).catch(() => ({
-        status: 0,
-      }));
+      const posted = { method: "POST", url, headers: post.headers(tries), body: post.body };
+      const { status } = await request(posted).catch(() => ({ status: 0 }));
       if (status >= 200 && status < 300) {
         event.isAccepted = true;
         return;

@@ -2,9 +2,11 @@
 // instance with its own memory, as a process has. The caller passes the instance its clock, timers,
 // random numbers and network in place of those of Node.
 import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { build, type Plugin } from "esbuild";
+import type { PlantedFault } from "./planted-faults.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -16,8 +18,14 @@ export interface Surroundings {
 
 export type CreateInstance<T> = (surroundings: Surroundings) => T;
 
-/** Bundles an entry, given as TypeScript text with paths from the root of the project. */
-export async function loadServiceCode<T>(entry: string): Promise<CreateInstance<T>> {
+/**
+ * Bundles an entry, given as TypeScript text with paths from the root of the project. With a
+ * planted fault, one file differs from its source.
+ */
+export async function loadServiceCode<T>(
+  entry: string,
+  planted?: PlantedFault,
+): Promise<CreateInstance<T>> {
   const packages = new Map<string, Record<string, unknown>>();
   const result = await build({
     stdin: { contents: entry, loader: "ts", resolveDir: root, sourcefile: "entry.ts" },
@@ -27,7 +35,7 @@ export async function loadServiceCode<T>(entry: string): Promise<CreateInstance<
     globalName: "instance",
     platform: "node",
     target: "node24",
-    plugins: [importedPackages(packages)],
+    plugins: [importedPackages(packages), ...(planted ? [plantFault(planted)] : [])],
     define: { "import.meta.dirname": JSON.stringify(root), "import.meta.url": '"file:///"' },
   });
   const code = `${result.outputFiles[0]!.text}\nreturn instance;`;
@@ -72,6 +80,18 @@ const importedPackages = (loaded: Map<string, Record<string, unknown>>): Plugin 
         ...("default" in exports ? ["export default exported.default;"] : []),
       ];
       return { contents: lines.join("\n"), loader: "js" };
+    });
+  },
+});
+
+const plantFault = ({ name, file, code, replacement }: PlantedFault): Plugin => ({
+  name: "planted fault",
+  setup({ onLoad }) {
+    onLoad({ filter: new RegExp(`/${file}$`) }, async ({ path }) => {
+      const [before = "", after, ...others] = (await readFile(path, "utf8")).split(code);
+      if (after === undefined || others.length)
+        throw new Error(`"${name}" cannot be planted: ${file} does not contain its code once`);
+      return { contents: before + replacement + after, loader: "ts" };
     });
   },
 });

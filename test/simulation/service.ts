@@ -5,6 +5,7 @@ import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
 import { createHttpModule } from "./fake-http.ts";
 import { createProcess, createSurroundings, kill, type Process } from "./machine.ts";
 import { CallRefused, ConnectionLost, type Network } from "./network.ts";
+import type { PlantedFault } from "./planted-faults.ts";
 import { type CreateInstance, listModules, loadServiceCode } from "./service-code.ts";
 import type { SimulatedTime } from "./simulated-time.ts";
 import { type MemoryTable, TableError } from "./table.ts";
@@ -42,16 +43,17 @@ export type HttpFunction = (event: object) => Promise<APIGatewayProxyStructuredR
 export type ServiceCode = CreateInstance<ServiceInstance>;
 
 /** The code of a process. Its HTTP functions are loaded with their first request, as on Lambda. */
-export function loadService(): Promise<ServiceCode> {
+export function loadService(planted?: PlantedFault): Promise<ServiceCode> {
   const functions = listModules("functions/http").map(
     (path) => `${JSON.stringify(path)}: () => import(${JSON.stringify(path)}),`,
   );
-  return loadServiceCode(`
+  const entry = `
     export { AwsJsonClient, AwsServiceError } from "./shared/adapters/aws/json-client.ts";
     export { workers } from "./functions/queue-workers.ts";
     export { schedules } from "./functions/schedules.ts";
     export const httpFunctions = { ${functions.join("\n")} };
-  `);
+  `;
+  return loadServiceCode(entry, planted);
 }
 
 export interface Message {
@@ -297,6 +299,10 @@ const targets: Record<string, "table" | "queue" | "vault"> = {
   "secrets-manager": "vault",
 };
 
+/** A queue delivers some messages twice, and some late. */
+const repeatedMessages = 0.05;
+const lateMessages = 0.03;
+
 interface AwsCall {
   name: string;
   targetPrefix: string;
@@ -314,10 +320,14 @@ function createAws(
     const all = messages.get(name) ?? [];
     messages.set(name, all);
     for (const { MessageBody: body, DelaySeconds = 0 } of Entries) {
-      const delayMs = DelaySeconds * 1000 + 5 + 40 * random();
-      const id = `m${Math.floor(random() * 1e12)}`;
-      all.push({ id, body, visibleAt: time.now() + delayMs, receives: 0 });
-      time.after(delayMs + 1, () => onMessages(name));
+      const copies = random() < repeatedMessages ? 2 : 1;
+      for (let i = 0; i < copies; i++) {
+        const lateMs = random() < lateMessages ? 60_000 * random() : 0;
+        const delayMs = DelaySeconds * 1000 + 5 + 40 * random() + lateMs;
+        const id = `m${Math.floor(random() * 1e12)}`;
+        all.push({ id, body, visibleAt: time.now() + delayMs, receives: 0 });
+        time.after(delayMs + 1, () => onMessages(name));
+      }
     }
     return {};
   };

@@ -8,7 +8,7 @@ export interface SimulatedTime {
   after(delayMs: number, work: () => void): () => void;
   /** Runs all events up to this time, and moves the clock there. */
   runUntil(time: number): Promise<void>;
-  /** Runs events until the promise is settled. Throws without a further event. */
+  /** Runs events until the promise is settled. Throws when it is not within a simulated day. */
   runUntilSettled<T>(promise: Promise<T>): Promise<T>;
   /** The number of events so far. */
   count(): number;
@@ -21,6 +21,9 @@ interface TimedEvent {
   work: (() => void) | undefined;
 }
 
+/** A simulation has up to 40,000 events. */
+const maxEvents = 120_000;
+
 export function createSimulatedTime(start: number): SimulatedTime {
   const heap: TimedEvent[] = [];
   let now = start;
@@ -31,7 +34,7 @@ export function createSimulatedTime(start: number): SimulatedTime {
     const event = pop(heap)!;
     if (!event.work) return;
     now = Math.max(now, event.at);
-    ran++;
+    if (ran++ > maxEvents) throw new Error("The service does not come to rest");
     event.work();
     await untilQuiet();
   }
@@ -57,9 +60,10 @@ export function createSimulatedTime(start: number): SimulatedTime {
         isSettled = true;
       };
       promise.then(settle, settle);
+      const end = now + 86_400_000;
       await untilQuiet();
       while (!isSettled) {
-        if (!heap.length) throw new Error("The simulated process waits for nothing");
+        if (!heap[0] || heap[0].at > end) throw new Error("A call has no answer after a day");
         await runNext();
       }
       return promise;

@@ -214,15 +214,25 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       store(key, item);
       return {};
     }
-    const [, sets = "", conditions = ""] = /^UPDATE .*? SET (.*) WHERE (.*)$/s.exec(text) ?? [];
-    const setNames = [...sets.matchAll(/"([^"]+)"=\?/g)].map(([, name]) => name!);
+    const [, changes = "", conditions = ""] = /^UPDATE .*? SET (.*) WHERE (.*)$/s.exec(text) ?? [];
+    const setNames = namesIn(changes, /"([^"]+)"=\?/g);
+    const removed = namesIn(changes, /REMOVE "([^"]+)"/g);
+    const tested = namesIn(conditions, /"([^"]+)"=\?/g);
+    const missing = namesIn(conditions, /"([^"]+)" IS MISSING/g);
     const [pk, sk, ...expected] = given.slice(setNames.length);
     const key = { pk, sk } as unknown as ItemKey;
     const stored = read(key);
-    const tested = [...conditions.matchAll(/"([^"]+)"=\?/g)].map(([, name]) => name!);
-    if (!stored || tested.some((name, i) => !isEqual(stored[name], expected[i])))
+    const isExpected =
+      tested.every((name, i) => isEqual(stored?.[name], expected[i])) &&
+      !missing.some((name) => stored?.[name]);
+    if (!stored || !isExpected)
       return { Error: { Code: "ConditionalCheckFailed", Message: "The condition failed" } };
-    store(key, { ...stored, ...Object.fromEntries(setNames.map((name, i) => [name, given[i]!])) });
+    const changed = {
+      ...stored,
+      ...Object.fromEntries(setNames.map((name, i) => [name, given[i]!])),
+    };
+    for (const name of removed) delete changed[name];
+    store(key, changed);
     return {};
   }
 
@@ -266,6 +276,9 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     copy: () => createMemoryTable([...items.values()].flatMap((rows) => [...rows.values()])),
   };
 }
+
+const namesIn = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, name]) => name!);
 
 interface BatchWriteInput {
   RequestItems: Record<

@@ -271,6 +271,10 @@ async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "end
     subject: "News",
     html: "<p>Hello {{ firstName }}</p>",
   });
+  await create("/webhooks", {
+    url: "https://customer.sim/hook",
+    events: ["delivered", "bounce", "spam_report", "open", "click", "unsubscribe"],
+  });
   const listId = await create("/lists", { name: "Everyone" });
   const contacts: PreparedWorld["contacts"] = [];
   for (let i = 0; i < contactCount; i++) {

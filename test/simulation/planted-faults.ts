@@ -1,0 +1,86 @@
+// Faults in the code of the service. A simulation must find each of them within 100 seeds. Each one
+// replaces a piece of the source when the code is bundled, so the product contains none of it.
+
+/** A change of the source that breaks a promise. */
+export interface PlantedFault {
+  name: string;
+  file: string;
+  /** Stands in the file exactly once. */
+  code: string;
+  replacement: string;
+}
+
+export const plantedFaults: PlantedFault[] = [
+  {
+    name: "The claim of a provider call is not stored",
+    file: "shared/domain/sending/bulk/calls.ts",
+    code: "`]: claim, callSize },",
+    replacement: "lost`]: claim, callSize },",
+  },
+  {
+    name: "A single send is claimed without a condition",
+    file: "shared/domain/sending/single-sends.ts",
+    code: "ifEquals: { status, attempt, turnAt, by },",
+    replacement: "ifEquals: { id: send.id },",
+  },
+  {
+    name: "An Idempotency-Key is claimed without a condition",
+    file: "shared/http/idempotency.ts",
+    code: 'put(key, attempt, { if: any(isNew, atMost("expires", time)) })',
+    replacement: "put(key, attempt)",
+  },
+  {
+    name: "A repeated transaction has no token",
+    file: "shared/adapters/dynamodb/commands.ts",
+    code: "{ ClientRequestToken: crypto.randomUUID(), ...this.input }",
+    replacement: "this.input",
+  },
+  {
+    name: "A lost answer counts as a connection that failed",
+    file: "shared/adapters/http/client.ts",
+    code: "return () => isEstablished;",
+    replacement: "return () => false;",
+  },
+  {
+    name: "Events lose the id that their provider gave them",
+    file: "shared/domain/delivery-events/receive-webhook.ts",
+    code: "({ ...event, id: first + i })",
+    replacement: "({ ...event, id: first + i, providerEventId: String(first + i) })",
+  },
+  {
+    name: "Each attempt of a webhook has an id of its own",
+    file: "shared/domain/webhooks/deliver-event.ts",
+    code: "messageId(id, eventId)",
+    replacement: "messageId(id, eventId + epochSeconds())",
+  },
+  {
+    name: "A fan-out advances its cursor before it stores the emails",
+    file: "shared/domain/campaigns/engine/fan-out.ts",
+    code: "cursors.advanceCursorWrite(key, cursor, batch.nextPosition),\n",
+    replacement: "cursors.advanceCursorWrite(key, cursor, batch.nextPosition));\n  await write(\n",
+  },
+  {
+    name: "Contacts who unsubscribed stay in the audience",
+    file: "shared/domain/sending/eligibility.ts",
+    code: 'if (contact.status !== "subscribed") return "unsubscribed";',
+    replacement: "",
+  },
+  {
+    name: "A failed webhook is not delivered again",
+    file: "shared/domain/webhooks/delivery-row.ts",
+    code: 'status === "pending" &&',
+    replacement: 'status === "pending" && !row.attempts &&',
+  },
+  {
+    name: "Events of one send are written without its version",
+    file: "shared/domain/delivery-events/apply-events.ts",
+    code: "ifEquals: { v: send.v },",
+    replacement: "ifEquals: { id: send.id },",
+  },
+  {
+    name: "Blocks of ids overlap",
+    file: "shared/ids.ts",
+    code: "update(keys.idCounter(kind), { add: { last: n } })",
+    replacement: "update(keys.idCounter(kind), { add: { last: 1 } })",
+  },
+];
