@@ -1,5 +1,5 @@
 // A DynamoDB table in memory: the operations that shared/adapters/dynamodb/ calls, in the wire
-// format. table.test.ts compares its answers with those of the embedded engine.
+// format.
 import {
   applyUpdate,
   holds,
