@@ -9,6 +9,7 @@ import type * as dynamoDbSdk from "@aws-sdk/lib-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { afterEach, expect, test } from "vitest";
 import { account } from "../../functions/http/account.ts";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import * as dynamoDbCommands from "../../shared/adapters/dynamodb/commands.ts";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
@@ -19,6 +20,7 @@ import {
   transact,
   update,
   updateReturning,
+  updateTogether,
   write,
   writeMany,
 } from "../../shared/adapters/dynamodb/table.ts";
@@ -89,6 +91,31 @@ test("a batch of inserts retries throttled statements and reports duplicates", a
     .on(BatchExecuteStatementCommand)
     .resolves({ Responses: [{ Error: { Code: "ValidationError", Message: "no" } }] });
   await expect(insertMany([{ key: at(1), item: {} }])).rejects.toThrow("ValidationError");
+});
+
+test("of joined updates, only those whose statements fail reject", async () => {
+  dynamo
+    .on(BatchExecuteStatementCommand)
+    .resolvesOnce({
+      Responses: [
+        {},
+        { Error: { Code: "ConditionalCheckFailed" } },
+        { Error: { Code: "ValidationError", Message: "no" } },
+        { Error: { Code: "ThrottlingError" } },
+      ],
+    })
+    .rejects(new Error("DynamoDB is out of reach"));
+  const { result } = await measureUnits(() =>
+    Promise.allSettled(
+      some(4).map((n) => updateTogether({ key: at(n), set: { n }, ifEquals: { n: 0 } })),
+    ),
+  );
+  expect(result).toMatchObject([
+    { value: true },
+    { value: false },
+    { reason: { message: "A statement failed: ValidationError no" } },
+    { reason: { message: "DynamoDB is out of reach" } },
+  ]);
 });
 
 const cancelled = (...Codes: string[]) =>

@@ -10,6 +10,8 @@ import { shardOf } from "../../shared/domain/billing/watched-shares.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { listOpenCharges } from "../../shared/domain/identity/open-charges.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
+import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { sweepSends } from "../../shared/domain/sending/sweep-sends.ts";
 import { withReservedIds } from "../../shared/ids.ts";
 import { keys, ranges } from "../../shared/keys.ts";
@@ -143,6 +145,32 @@ test("a send whose charge was taken back during a pause is charged again", async
   expect(await countAccepted(from)).toBe(2);
   await from.provider.stop();
 });
+
+test("a send that is charged again after a pause goes to the queue if its claim is old", async () => {
+  const from = await mailTest.createSender("postmark");
+  installDirectHandOver(singles.claimDirectly);
+  try {
+    await sendOne(from);
+    await singles.finishDirectHandOvers();
+    const id = await beforeSendIsStored(
+      async () => {
+        clock.advanceClock(300);
+        await mailTest.runWorkers();
+      },
+      () => sendOne(from),
+    );
+    await singles.finishDirectHandOvers();
+    expect(await readStatus(from, id)).toBe("queued");
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 2 });
+  } finally {
+    installDirectHandOver(undefined);
+  }
+  await from.provider.stop();
+});
+
+const readStatus = async ({ caller }: mailTest.TestSender, id: number) =>
+  (await get<{ status: string }>(keys.send(caller.orgId, id)))!.status;
 
 test("a sweep and a share's next charge settle the same charge once", async () => {
   const from = await mailTest.createSender("postmark");

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { BatchExecuteStatementCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
@@ -308,6 +309,85 @@ test("a worker keeps its claim when the SDK repeats the write after a lost respo
   expect(await mailTest.expectBalanced(from, [])).toEqual({ sent: 4 });
   await from.provider.stop();
 });
+
+interface BatchInput {
+  Statements?: { Statement: string }[];
+}
+interface BatchOutput {
+  Responses?: unknown[] | undefined;
+}
+
+/** Hands a send over, then four in one batch. `claim` makes the calls that store their claims. */
+async function handOverWithClaims(
+  from: mailTest.TestSender,
+  claim: (
+    input: Required<BatchInput>,
+    call: (input: BatchInput) => Promise<BatchOutput>,
+  ) => Promise<BatchOutput>,
+) {
+  // The first hand-over reads what the others have in memory. So they claim in the same turn.
+  await mailTest.send(from, mailTest.uniqueRecipients(1)[0]!);
+  await mailTest.runWorkers();
+  const ids: number[] = [];
+  for (const recipient of mailTest.uniqueRecipients(4))
+    ids.push((await mailTest.send(from, recipient)).id);
+  mailTest.pendingMessages.length = 0;
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  prototype.send = function (this: unknown, ...args: never[]) {
+    const [{ input }] = args as unknown as [{ input: BatchInput }];
+    const { Statements = [] } = input;
+    if (!Statements.some(({ Statement }) => Statement.includes('"lease"=?')))
+      return Reflect.apply(send, this, args);
+    return claim({ ...input, Statements }, (changed) =>
+      Reflect.apply(send, this, [new BatchExecuteStatementCommand(changed as never)]),
+    );
+  } as typeof send;
+  try {
+    const { result } = await handOverAtOnce(from, ids);
+    return { ids, results: result.map(({ status }) => status) };
+  } finally {
+    prototype.send = send;
+  }
+}
+
+test("a claim that fails does not stop the other sends of its batch", async () => {
+  const from = await mailTest.createSender(unkeyed);
+  let hasFailed = false;
+  const { ids, results } = await handOverWithClaims(from, async (input, call) => {
+    const [, ...others] = input.Statements;
+    if (hasFailed) return call(input);
+    hasFailed = true;
+    const { Responses = [] }: BatchOutput = others.length
+      ? await call({ ...input, Statements: others })
+      : {};
+    return { Responses: [{ Error: { Code: "ValidationError" } }, ...Responses] };
+  });
+  expect(results.toSorted()).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
+  expect(from.provider.mails).toHaveLength(1 + 3);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+  await from.provider.stop();
+});
+
+test.each([
+  { isStored: true, result: "fulfilled" },
+  { isStored: false, result: "rejected" },
+])(
+  "a claim whose call fails holds only if it is stored (stored: $isStored)",
+  async ({ isStored, result }) => {
+    const from = await mailTest.createSender(unkeyed);
+    const { ids, results } = await handOverWithClaims(from, async (input, call) => {
+      if (isStored) await call(input);
+      throw new Error("DynamoDB is out of reach");
+    });
+    expect(results).toEqual(ids.map(() => result));
+    expect(from.provider.mails).toHaveLength(isStored ? 1 + 4 : 1);
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    await from.provider.stop();
+  },
+);
 
 test("the provider's response is stored before the counters, which later count it once", async () => {
   const from = await mailTest.createSender(unkeyed);

@@ -51,11 +51,10 @@ export async function insertMany(items: { key: Key; item: object }[]): Promise<b
   return outcomes.flat();
 }
 
-const insertBatch = (items: { key: Key; item: object }[]): Promise<boolean[]> =>
-  executeStatements(
-    items.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) })),
-    "DuplicateItem",
-  );
+async function insertBatch(items: { key: Key; item: object }[]): Promise<boolean[]> {
+  const statements = items.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) }));
+  return (await executeStatements(statements, "DuplicateItem")).map(toResult);
+}
 
 // PartiQL needs the attribute names in the statement. Only values can be parameters.
 function insertStatement(item: object) {
@@ -67,26 +66,40 @@ function insertStatement(item: object) {
   };
 }
 
-// The response is 200 even if statements failed, so the result of each statement is checked.
+/** `isMade` is false if the condition of the statement did not hold. */
+type StatementOutcome = { isMade: boolean } | { error: unknown };
+
+/** Throws the error of a failed statement. */
+function toResult(outcome: StatementOutcome): boolean {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.isMade;
+}
+
+// The response is 200 even if statements failed, so the result of each statement is checked. When
+// retries end with an error, only the statements without a result fail.
 async function executeStatements(
   statements: { Statement: string; Parameters: unknown[] }[],
   conditionErrorCode: string,
-): Promise<boolean[]> {
-  const outcomes: (boolean | undefined)[] = statements.map(() => undefined);
-  for (let attempt = 0; outcomes.includes(undefined); attempt++) {
-    if (attempt) await backOff(attempt, "BatchExecuteStatement");
-    const pending = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
-    const { Responses = [], ConsumedCapacity } = await documentClient().send(
-      new BatchExecuteStatementCommand({
-        Statements: pending.map((i) => statements[i]!),
-        ...returnCapacity,
-      }),
-    );
-    recordCapacity("BatchExecuteStatement", ConsumedCapacity, "write");
-    for (const [n, i] of pending.entries())
-      outcomes[i] = toOutcome(Responses[n]?.Error, conditionErrorCode);
+): Promise<StatementOutcome[]> {
+  const outcomes: (StatementOutcome | undefined)[] = statements.map(() => undefined);
+  try {
+    for (let attempt = 0; outcomes.includes(undefined); attempt++) {
+      if (attempt) await backOff(attempt, "BatchExecuteStatement");
+      const pending = outcomes.flatMap((outcome, i) => (outcome ? [] : [i]));
+      const { Responses = [], ConsumedCapacity } = await documentClient().send(
+        new BatchExecuteStatementCommand({
+          Statements: pending.map((i) => statements[i]!),
+          ...returnCapacity,
+        }),
+      );
+      recordCapacity("BatchExecuteStatement", ConsumedCapacity, "write");
+      for (const [n, i] of pending.entries())
+        outcomes[i] = toOutcome(Responses[n]?.Error, conditionErrorCode);
+    }
+  } catch (error) {
+    return outcomes.map((outcome) => outcome ?? { error });
   }
-  return outcomes.map(Boolean);
+  return outcomes as StatementOutcome[];
 }
 
 export interface ConditionalUpdate {
@@ -101,21 +114,24 @@ export interface ConditionalUpdate {
  * Updates existing items, each on its own condition, 25 per call, in parallel. Returns for each
  * whether it was updated.
  */
-export async function updateMany(updates: ConditionalUpdate[]): Promise<boolean[]> {
+export const updateMany = async (updates: ConditionalUpdate[]): Promise<boolean[]> =>
+  (await executeUpdates(updates)).map(toResult);
+
+async function executeUpdates(updates: ConditionalUpdate[]): Promise<StatementOutcome[]> {
   const outcomes = await inParallel(4, splitIntoBatches(updates, 25), (batch) =>
     executeStatements(batch.map(updateStatement), "ConditionalCheckFailed"),
   );
   return outcomes.flat();
 }
 
-const updateJoined = joinCalls(updateMany);
+const updateJoined = joinCalls(executeUpdates);
 
 /**
  * Updates an existing item, in one call with the others that the request updates together in the
- * same turn. Returns whether it was updated.
+ * same turn. Returns whether it was updated. Throws only if its own update failed.
  */
 export const updateTogether = async (update: ConditionalUpdate): Promise<boolean> =>
-  (await updateJoined([update]))[0]!;
+  toResult((await updateJoined([update]))[0]!);
 
 function updateStatement({ key, set, remove = [], ifEquals }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
@@ -136,9 +152,9 @@ function updateStatement({ key, set, remove = [], ifEquals }: ConditionalUpdate)
 function toOutcome(
   error: { Code?: string | undefined; Message?: string | undefined } | undefined,
   conditionErrorCode: string,
-): boolean | undefined {
-  if (!error) return true;
-  if (error.Code === conditionErrorCode) return false;
+): StatementOutcome | undefined {
+  if (!error) return { isMade: true };
+  if (error.Code === conditionErrorCode) return { isMade: false };
   if (retryableErrors.has(error.Code ?? "")) return undefined;
-  throw new Error(`A statement failed: ${error.Code} ${error.Message}`);
+  return { error: new Error(`A statement failed: ${error.Code} ${error.Message}`) };
 }

@@ -432,16 +432,20 @@ async function claimSend(
     ...(send.doubt ? { doubt: true } : { key: await openIdempotencyWindow(provider, config) }),
   };
   const { status, attempt, turnAt, by } = send;
+  const key = keys.send(orgId, send.id);
+  const isStored = async () => (await get<SingleSendItem>(key))?.by === set.by;
+  // The response of a write may be lost. Then the write fails, or the SDK repeats it, and the
+  // repeat fails because of its own first try.
   const isClaimed = await updateTogether({
-    key: keys.send(orgId, send.id),
+    key,
     set,
     remove: ["turnAt"],
     ifEquals: { status, attempt, turnAt, by },
+  }).catch(async (error: unknown) => {
+    if (await isStored()) return true;
+    throw error;
   });
-  // The SDK repeats a write whose response was lost, and the repeat then fails because of its own
-  // first try.
-  if (!isClaimed && (await get<SingleSendItem>(keys.send(orgId, send.id)))?.by !== set.by)
-    return undefined;
+  if (!isClaimed && !(await isStored())) return undefined;
   const { turnAt: _, ...rest } = send;
   return { ...rest, ...set } as SingleSendItem;
 }

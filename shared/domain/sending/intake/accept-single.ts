@@ -255,10 +255,11 @@ async function insertAndCharge(
   ]);
   const insertWithPayment = async ({ writes, cost, isWatched, open }: quota.MailCharge) => {
     const [direct] = await Promise.all([claiming, listing]);
-    const foundAt = direct ? new Date(direct.claim.lease) : due;
+    const claim = direct && hasTimeLeft(direct.claim) ? direct.claim : undefined;
+    const foundAt = claim ? new Date(claim.lease) : due;
     const charged = {
       ...item,
-      ...direct?.claim,
+      ...claim,
       ...(!isWatched && dueAttributes(orgId, send.id, foundAt)),
       charged: cost && priceOf(cost, n),
     };
@@ -302,6 +303,16 @@ async function insertContent(
   const [isNew] = await insertMany([{ key, item }]);
   if (!isNew && !(await getStoredSend(orgId, id))) await write(put(key, item));
 }
+
+/**
+ * If the process was suspended, or the charge was repeated, the lease may be nearly over. The send
+ * is then stored without the claim, and the queue takes it.
+ */
+const hasTimeLeft = ({ lease }: DirectHandOver["claim"]): boolean =>
+  lease > addSeconds(minLeaseSeconds).toISOString();
+
+/** Time to store the send and to start the call to the provider. */
+const minLeaseSeconds = 60;
 
 /** Claims a mail that is due now, if this process hands mail over itself. */
 async function claimForThisProcess({
