@@ -83,9 +83,12 @@ export const mailgun: ProviderAdapter<typeof Credentials> = {
     missing: { afterSeconds: 35 * 60, withinSeconds: 20 * 3600 },
     find({ mails, since, credentials: { apiKey, domain, region = "us" } }) {
       const basic = Buffer.from(`api:${apiKey}`).toString("base64");
+      const eventsUrl = `${origins[region]}/v3/${domain}/events`;
+      // Whether the filter regards case is not documented.
+      const addresses = new Set(mails.flatMap(({ to }) => [to, to.toLowerCase()]));
       const query = new URLSearchParams({
         event: "accepted OR rejected OR delivered OR failed",
-        recipient: mails.map(({ to }) => to).join(" OR "),
+        recipient: [...addresses].join(" OR "),
         begin: String(epochSeconds(since)),
         ascending: "yes",
         limit: "300",
@@ -94,18 +97,26 @@ export const mailgun: ProviderAdapter<typeof Credentials> = {
         provider: mailgun,
         mails,
         request: {
-          url: `${origins[region]}/v3/${domain}/events?${query}`,
+          url: `${eventsUrl}?${query}`,
           headers: { authorization: `Basic ${basic}` },
         },
         secrets: [apiKey, basic],
         readFound({ json }) {
           const page = EventPage.safeParse(json).data;
           if (!page) return undefined;
-          const found = page.items.map(({ message, ...event }) => ({
+          const found = page.items.map(({ message, reject, ...event }) => ({
             sendId: event["user-variables"].sendId,
             messageId: message?.headers["message-id"]?.replace(/^<|>$/g, ""),
+            refusal: event.event === "rejected" ? `Rejected: ${reject?.reason ?? ""}` : undefined,
           }));
-          return { found, isComplete: page.items.length < 300 };
+          // A short page may have a successor. Only an empty one is known to be the last.
+          const isComplete = page.items.length === 0;
+          const token = page.paging?.next?.split("/events/")[1];
+          return {
+            found,
+            isComplete,
+            nextUrl: isComplete || !token ? undefined : `${eventsUrl}/${token}`,
+          };
         },
       });
     },
@@ -115,10 +126,13 @@ export const mailgun: ProviderAdapter<typeof Credentials> = {
 const EventPage = z.object({
   items: z.array(
     z.object({
+      event: z.string(),
       "user-variables": SendIdMetadata,
       message: z.object({ headers: z.object({ "message-id": z.string().optional() }) }).optional(),
+      reject: z.object({ reason: z.string().optional() }).optional(),
     }),
   ),
+  paging: z.object({ next: z.string().optional() }).optional(),
 });
 
 const Result = z.object({ id: z.string().optional(), message: z.string() });

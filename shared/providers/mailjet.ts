@@ -1,7 +1,7 @@
 // Mailjet, Send API v3.1: https://dev.mailjet.com/email/guides/send-api-v31/
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
-import { searchMails } from "./look-up.ts";
+import { isOurs, searchMails } from "./look-up.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
   type Attachment,
@@ -60,25 +60,28 @@ export const mailjet: ProviderAdapter<typeof Credentials> = {
   // delay, so only a found mail counts.
   lookUp: {
     max: 1,
-    find({ mails, credentials: { apiKey, secretKey, region = "global" } }) {
-      const { sendId } = mails[0]!;
+    find({ mails, since, credentials: { apiKey, secretKey, region = "global" } }) {
+      const query = new URLSearchParams({
+        CustomID: String(mails[0]!.sendId),
+        ShowCustomID: "true",
+        ShowContactAlt: "true",
+      });
       const basic = Buffer.from(`${apiKey}:${secretKey}`).toString("base64");
       return searchMails({
         provider: mailjet,
         mails,
         request: {
-          url: `${origins[region]}/v3/REST/message?CustomID=${sendId}&ShowCustomID=true`,
+          url: `${origins[region]}/v3/REST/message?${query}`,
           headers: { authorization: `Basic ${basic}` },
         },
         secrets: [basic, secretKey, apiKey],
         readFound({ json }) {
           const messages = MessageList.safeParse(json).data?.Data;
           if (!messages) return undefined;
-          const found = messages.map(({ CustomID, UUID }) => ({
-            sendId: CustomID,
-            messageId: UUID,
-          }));
-          return { found, isComplete: true };
+          const found = messages
+            .filter(({ ContactAlt: to, ArrivedAt: at }) => isOurs({ to, at }, { mails, since }))
+            .map(({ CustomID, UUID }) => ({ sendId: CustomID, messageId: UUID }));
+          return { found, isComplete: found.length === messages.length };
         },
       });
     },
@@ -86,7 +89,15 @@ export const mailjet: ProviderAdapter<typeof Credentials> = {
 };
 
 const MessageList = z.object({
-  Data: z.array(z.object({ CustomID: z.string().optional(), UUID: z.string().optional() })),
+  Data: z.array(
+    z.object({
+      ArrivedAt: z.string().default(""),
+      /** Address of the recipient. */
+      ContactAlt: z.string().default(""),
+      CustomID: z.string().optional(),
+      UUID: z.string().optional(),
+    }),
+  ),
 });
 
 const Problem = z.object({ ErrorMessage: z.string() });

@@ -59,12 +59,10 @@ export const postmark: ProviderAdapter<typeof Credentials> = {
       retryAfterSeconds: ({ json }) => retryAfterOf(Result.safeParse(json).data?.ErrorCode),
     });
   },
-  // https://postmarkapp.com/developer/api/messages-api#outbound-message-search
+  // https://postmarkapp.com/developer/api/messages-api#outbound-message-search. It does not
+  // document after which delay it has all mails, so only a found mail counts.
   lookUp: {
     max: 1,
-    // Postmark documents no delay: the search already has mails that are still queued
-    // (`status=queued`). Five minutes are our own margin. Mails are kept for at least 7 days.
-    missing: { afterSeconds: 300, withinSeconds: 6 * 24 * 3600 },
     find({ mails, credentials: { apiKey, messageStream = "outbound" } }) {
       const query = new URLSearchParams({
         recipient: mails[0]!.to,

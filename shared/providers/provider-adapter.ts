@@ -109,11 +109,14 @@ export interface SoughtMail {
 /**
  * What the provider knows of a mail.
  * - found: it has the mail. `messageId` is absent if it does not tell one.
+ * - refused: it took the mail over, and then refused to send it. `error` is its message, at most
+ *   300 characters.
  * - missing: its search is complete and does not have the mail. See `LookUp.missing`.
  * - unknown: the search failed, is not permitted, or found too many other mails.
  */
 export type LookUpOutcome =
   | { status: "found"; messageId?: string | undefined }
+  | { status: "refused"; error: string }
   | { status: "missing" }
   | { status: "unknown"; error: string; retryAfterSeconds?: number | undefined };
 
@@ -122,15 +125,16 @@ export interface LookUp<C extends z.ZodObject = z.ZodObject> {
   /** The most mails in one request. */
   max: number;
   /**
-   * When a missing mail was certainly not accepted. `afterSeconds`: the search has all mails that
-   * were accepted so long ago. `withinSeconds`: and none of those is deleted yet. Absent: the
-   * search may lack mails, because its delay is not documented or the plan limits it, so that only
-   * a found mail counts.
+   * When a missing mail counts as not accepted. `afterSeconds`: by its documentation, the search
+   * has all mails that were accepted so long ago. `withinSeconds`: and none of those is deleted
+   * yet. Absent: the search may lack mails, because its delay is not documented or the plan limits
+   * it, so that only a found mail counts.
    */
   missing?: { afterSeconds: number; withinSeconds: number };
   /**
-   * Makes one request. Returns outcomes in the order of `mails`, and provider errors as outcomes
-   * too. `since`: the mails were handed over at this time or later.
+   * Makes one request, and those for further pages. Returns outcomes in the order of `mails`, and
+   * provider errors as outcomes too. `since`: the mails were handed over at this time or later, by
+   * any clock that is at most an hour wrong.
    */
   find(request: {
     mails: SoughtMail[];

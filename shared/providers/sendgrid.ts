@@ -1,7 +1,7 @@
 // Twilio SendGrid, v3 Mail Send: https://www.twilio.com/docs/sendgrid/api-reference/mail-send
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
-import { searchMails } from "./look-up.ts";
+import { isOurs, searchMails } from "./look-up.ts";
 import { encodedValue } from "./mailbox-format.ts";
 import {
   contentBytes,
@@ -68,7 +68,7 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
   // add-on, has 6 requests per minute and documents no delay, so only a found mail counts.
   lookUp: {
     max: 1,
-    find({ mails, credentials: { apiKey, region = "global" } }) {
+    find({ mails, since, credentials: { apiKey, region = "global" } }) {
       const { sendId } = mails[0]!;
       const query = new URLSearchParams({
         limit: "10",
@@ -85,11 +85,11 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
         readFound({ json }) {
           const messages = Activity.safeParse(json).data?.messages;
           if (!messages) return undefined;
-          // The query names our id. The response repeats only the recipient.
+          // The query names our id, and the response does not repeat it.
           const found = messages
-            .filter(({ to_email }) => to_email.toLowerCase() === mails[0]!.to.toLowerCase())
+            .filter(({ to_email: to, last_event_time: at }) => isOurs({ to, at }, { mails, since }))
             .map(({ msg_id }) => ({ sendId: String(sendId), messageId: msg_id.split(".")[0] }));
-          return { found, isComplete: true };
+          return { found, isComplete: found.length === messages.length };
         },
       });
     },
@@ -97,7 +97,13 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
 };
 
 const Activity = z.object({
-  messages: z.array(z.object({ msg_id: z.string(), to_email: z.string() })),
+  messages: z.array(
+    z.object({
+      msg_id: z.string(),
+      to_email: z.string(),
+      last_event_time: z.string().default(""),
+    }),
+  ),
 });
 
 const Problem = z.object({ errors: z.array(z.object({ message: z.string() })) });

@@ -1,6 +1,5 @@
 // SparkPost, Transmissions: https://developers.sparkpost.com/api/transmissions/
 import * as z from "zod";
-import { now } from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
 import { SendIdMetadata, searchMails } from "./look-up.ts";
 import {
@@ -66,16 +65,16 @@ export const sparkpost: ProviderAdapter<typeof Credentials> = {
   lookUp: {
     // A URL may have 4,096 characters, and an address 254.
     max: 10,
-    // "Message event data is retained for 10 days and is generally available within 1 minute":
-    // https://developers.sparkpost.com/api/message-events/. Five minutes more are for delays.
+    // Events are kept for 10 days: https://developers.sparkpost.com/api/events/. The API before it
+    // documents that they are "generally available within 1 minute". Five minutes more, and the
+    // second look-up an hour later, are for delays.
     missing: { afterSeconds: 360, withinSeconds: 9 * 24 * 3600 },
     find({ mails, since, credentials: { apiKey, region = "us" } }) {
       const query = new URLSearchParams({
         events: "injection,generation_failure,generation_rejection,policy_rejection",
         recipients: mails.map(({ to }) => to.toLowerCase()).join(","),
+        // Without `to`, the search ends one minute ago by the clock of SparkPost.
         from: since.toISOString(),
-        // By default, events of the last minute are left out.
-        to: now().toISOString(),
         per_page: "500",
       });
       return searchMails({
@@ -89,9 +88,10 @@ export const sparkpost: ProviderAdapter<typeof Credentials> = {
         readFound({ json }) {
           const page = EventPage.safeParse(json).data;
           if (!page) return undefined;
-          const found = page.results.map(({ rcpt_meta, transmission_id }) => ({
+          const found = page.results.map(({ type, rcpt_meta, transmission_id, reason }) => ({
             sendId: rcpt_meta.sendId,
             messageId: transmission_id,
+            refusal: type === "injection" ? undefined : `${type}: ${reason ?? ""}`,
           }));
           return { found, isComplete: page.results.length < 500 && page.links?.next === undefined };
         },
@@ -101,7 +101,14 @@ export const sparkpost: ProviderAdapter<typeof Credentials> = {
 };
 
 const EventPage = z.object({
-  results: z.array(z.object({ rcpt_meta: SendIdMetadata, transmission_id: z.string().optional() })),
+  results: z.array(
+    z.object({
+      type: z.string(),
+      rcpt_meta: SendIdMetadata,
+      transmission_id: z.string().optional(),
+      reason: z.string().optional(),
+    }),
+  ),
   links: z.object({ next: z.string().optional() }).optional(),
 });
 

@@ -26,9 +26,9 @@ beforeAll(mailTest.useOwnTableAndQueues);
 let from: mailTest.TestSender;
 afterEach(() => from.provider.stop());
 
-/** A sender at Postmark whose token may search. */
-async function createAskableSender(more: { ratePerSecond?: number } = {}) {
-  from = await mailTest.createSender("postmark", more);
+/** A sender whose key may search. */
+async function createAskableSender(key: "postmark" | "sparkpost" = "sparkpost") {
+  from = await mailTest.createSender(key);
   from.provider.searchDelaySeconds = 30;
   return from;
 }
@@ -37,26 +37,83 @@ const statusesOf = (ids: number[]) =>
   Promise.all(ids.map(async (id) => (await findDetail(from.caller, id)).status));
 
 const fifteenMinutes = { forSeconds: 15 * 60, lookUps: true };
+/** A missing mail is looked up twice. */
+const twoHours = { forSeconds: 2 * 3600, lookUps: true };
+
+/** The connection of its first call breaks. */
+async function createUncertainSend(fault: ProviderFault) {
+  from.provider.faultFor = ({ n }) => (n === 1 ? fault : undefined);
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers();
+  expect(await statusesOf([id])).toEqual(["uncertain"]);
+  return id;
+}
 
 describe.each([
-  ["accepted, but its response was lost", "lost", 1],
-  ["not accepted, and its connection was cut", "reset", 1],
-] as const)("a single send that was %s", (_, fault: ProviderFault, mails) => {
-  test("is settled within 15 minutes and goes out once", async () => {
-    await createAskableSender();
-    from.provider.faultFor = ({ n }) => (n === 1 ? fault : undefined);
-    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
-    await mailTest.runWorkers();
-    expect(await statusesOf([id])).toEqual(["uncertain"]);
-    await mailTest.runWorkers(fifteenMinutes);
+  ["accepted, but its response was lost", "postmark", "lost", fifteenMinutes],
+  ["accepted, but its response was lost", "sparkpost", "lost", fifteenMinutes],
+  ["not accepted, and its connection was cut", "sparkpost", "reset", twoHours],
+] as const)("a single send that was %s, at %s", (_, key, fault, time) => {
+  test(`is settled within ${time.forSeconds / 60} minutes and goes out once`, async () => {
+    await createAskableSender(key);
+    const id = await createUncertainSend(fault);
+    await mailTest.runWorkers(time);
     expect(await findDetail(from.caller, id)).toMatchObject({
       status: "sent",
       providerMessageId: `m-${id}`,
       error: null,
     });
-    expect(from.provider.mails).toHaveLength(mails);
+    expect(from.provider.mails).toHaveLength(1);
     expect(from.provider.calls).toHaveLength(fault === "reset" ? 2 : 1);
     await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+});
+
+test("a mail that Postmark's search does not have stays uncertain", async () => {
+  await createAskableSender("postmark");
+  const id = await createUncertainSend("reset");
+  await mailTest.runWorkers({ lookUps: true });
+  expect(from.provider.searches.length).toBeGreaterThan(4);
+  expect(from.provider.mails).toEqual([]);
+  expect(await statusesOf([id])).toEqual(["uncertain"]);
+});
+
+test("a mail that the search has only after 50 minutes goes out once", async () => {
+  await createAskableSender();
+  from.provider.searchDelaySeconds = 50 * 60;
+  const id = await createUncertainSend("lost");
+  await mailTest.runWorkers({ ...fifteenMinutes, forSeconds: 65 * 60 });
+  expect(await statusesOf([id])).toEqual(["uncertain"]);
+  await mailTest.runWorkers(twoHours);
+  expect(await statusesOf([id])).toEqual(["sent"]);
+  expect(from.provider.mails).toHaveLength(1);
+});
+
+test.each([-10, 10])(
+  "a mail is found at a provider whose clock is %i minutes ahead",
+  async (minutes) => {
+    await createAskableSender();
+    from.provider.clockAheadSeconds = minutes * 60;
+    const id = await createUncertainSend("lost");
+    await mailTest.runWorkers(fifteenMinutes);
+    expect(await statusesOf([id])).toEqual(["sent"]);
+    expect(from.provider.mails).toHaveLength(1);
+  },
+);
+
+test("a mail that the provider accepted and then refused to send is failed", async () => {
+  await createAskableSender();
+  from.provider.refusesAccepted = true;
+  const id = await createUncertainSend("lost");
+  await mailTest.runWorkers(twoHours);
+  expect(await findDetail(from.caller, id)).toMatchObject({
+    status: "failed",
+    error: "policy_rejection: 550 Not allowed",
+  });
+  expect(from.provider.calls).toHaveLength(1);
+  expect(await mailTest.sumDayCounters(from.caller.orgId, from.siteId)).toMatchObject({
+    failed: 1,
+    uncertain: 0,
   });
 });
 
@@ -68,7 +125,7 @@ test("mails of a batch are looked up, and those that the provider lacks go out a
   const ids = results.map(({ id }) => id!);
   await mailTest.runWorkers();
   expect(await statusesOf(ids)).toEqual(ids.map(() => "uncertain"));
-  await mailTest.runWorkers(fifteenMinutes);
+  await mailTest.runWorkers(twoHours);
   expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
   expect(from.provider.calls.map(({ recipients }) => recipients)).toEqual([2, 2, 1, 1]);
   const tracked = from.provider.mails.filter(({ trackOpens }) => trackOpens);
@@ -105,7 +162,7 @@ test("a mail that is uncertain again is looked up again", async () => {
   await createAskableSender();
   from.provider.faultFor = ({ n }) => (["reset", "reset", "lost"] as const)[n - 1];
   const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
-  await mailTest.runWorkers({ forSeconds: 3600, lookUps: true });
+  await mailTest.runWorkers({ forSeconds: 4 * 3600, lookUps: true });
   expect(await statusesOf([id])).toEqual(["sent"]);
   expect(from.provider.mails).toHaveLength(1);
   await mailTest.expectSettled(from, [id], { sent: 1 });
@@ -121,7 +178,7 @@ test("a paused config is not asked", async () => {
   await write(update(keys.lane(orgId, from.configId), { set: { notBefore } }));
   await mailTest.runWorkers({ forSeconds: 1200, lookUps: true });
   expect(from.provider.searches).toEqual([]);
-  await mailTest.runWorkers({ forSeconds: 1800, lookUps: true });
+  await mailTest.runWorkers({ forSeconds: 3 * 3600, lookUps: true });
   expect(await statusesOf([id])).toEqual(["sent"]);
 });
 
@@ -129,13 +186,9 @@ describe("a user who settles an uncertain send", () => {
   const hours = 3600;
 
   /** At a provider that cannot be asked. The response of its first call was lost, or the call. */
-  async function createUncertainSend(fault: ProviderFault) {
+  async function createUnaskableSend(fault: ProviderFault) {
     from = await mailTest.createSender("postmark");
-    from.provider.faultFor = ({ n }) => (n === 1 ? fault : undefined);
-    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
-    await mailTest.runWorkers();
-    expect(await statusesOf([id])).toEqual(["uncertain"]);
-    return id;
+    return createUncertainSend(fault);
   }
 
   const resolve = (id: number, outcome: string, token = from.token) =>
@@ -146,7 +199,7 @@ describe("a user who settles an uncertain send", () => {
     });
 
   test("can say that it was sent", async () => {
-    const id = await createUncertainSend("lost");
+    const id = await createUnaskableSend("lost");
     const { status, body } = await resolve(id, "sent");
     expect([status, body.data.status, body.data.error]).toEqual([200, "sent", null]);
     expect(body.data.sentAt).not.toBeNull();
@@ -154,7 +207,7 @@ describe("a user who settles an uncertain send", () => {
   });
 
   test("can give it up, and an event corrects that", async () => {
-    const id = await createUncertainSend("lost");
+    const id = await createUnaskableSend("lost");
     expect((await resolve(id, "failed")).body.data).toMatchObject({
       status: "failed",
       error: "Closed by a user: it is unknown whether the mail was sent",
@@ -178,7 +231,7 @@ describe("a user who settles an uncertain send", () => {
   });
 
   test("can have it sent again from 72 hours on", async () => {
-    const id = await createUncertainSend("reset");
+    const id = await createUnaskableSend("reset");
     expect(await resolve(id, "send_again")).toMatchObject({
       status: 409,
       body: { error: expect.stringContaining("it can be sent again from 20") },
@@ -192,7 +245,7 @@ describe("a user who settles an uncertain send", () => {
   });
 
   test("can repeat the request, and cannot change the outcome", async () => {
-    const id = await createUncertainSend("reset");
+    const id = await createUnaskableSend("reset");
     clock.advanceClock(72 * hours);
     const answers = await Promise.all([1, 2, 3].map(() => resolve(id, "send_again")));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -204,7 +257,7 @@ describe("a user who settles an uncertain send", () => {
   });
 
   test("cannot settle another send, or one of another organization", async () => {
-    const id = await createUncertainSend("lost");
+    const id = await createUnaskableSend("lost");
     const { token } = await createAccount();
     expect(await resolve(id, "sent", token)).toMatchObject({ status: 404 });
     expect(await resolve(id, "maybe")).toMatchObject({ status: 400 });
@@ -249,13 +302,13 @@ describe("a crash or a pause", () => {
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
       await crash(() => singles.handOverSingle(from.caller.orgId, id));
-      await mailTest.runWorkers(fifteenMinutes);
+      await mailTest.runWorkers(twoHours);
       expect(await statusesOf([id])).toEqual(["sent"]);
       expectOnce([id]);
     });
     await mailTest.expectSettled(from, []);
   };
-  const meanwhile = () => mailTest.runWorkers(fifteenMinutes);
+  const meanwhile = () => mailTest.runWorkers(twoHours);
   const paused: typeof crashAtSomeSteps = (scenario) => pausedAtSomeSteps(meanwhile, scenario);
 
   test("(crash) of the hand-over of a single send sends it once", hangUp(crashAtSomeSteps));
@@ -270,7 +323,7 @@ describe("a crash or a pause", () => {
       const { results } = await mailTest.sendBatch(from, recipients);
       mailTest.pendingMessages.length = 0;
       await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
-      await mailTest.runWorkers(fifteenMinutes);
+      await mailTest.runWorkers(twoHours);
       const ids = results.map(({ id }) => id!);
       expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
       expectOnce(ids);
@@ -288,9 +341,11 @@ describe("a crash or a pause", () => {
         from.provider.faultFor = ({ n }) => (isFirst.delete(n) ? fault : undefined);
         const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
         await mailTest.runWorkers();
+        // A missing mail is handed over again after its second look-up, 70 minutes later.
+        if (fault === "reset") await mailTest.runWorkers({ forSeconds: 65 * 60, lookUps: true });
         clock.advanceClock(400);
         await crash(() => lookUpSends(from.caller.orgId, from.configId, [id]));
-        await mailTest.runWorkers({ forSeconds: 3600, lookUps: true });
+        await mailTest.runWorkers(twoHours);
         expect(await statusesOf([id])).toEqual(["sent"]);
         expectOnce([id]);
       });
@@ -314,7 +369,7 @@ describe("a crash or a pause", () => {
     clock.advanceClock(400);
     const look = () => lookUpSends(from.caller.orgId, from.configId, ids);
     await Promise.all([look(), look(), look()]);
-    await mailTest.runWorkers(fifteenMinutes);
+    await mailTest.runWorkers(twoHours);
     expect(await statusesOf(ids)).toEqual(ids.map(() => "sent"));
     expectOnce(ids);
     await mailTest.expectSettled(from, ids, { sent: 5 });

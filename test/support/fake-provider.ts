@@ -1,6 +1,6 @@
 // A fake mail provider that records accepted mails and fails on demand. It implements parts of the
-// APIs of Postmark (batches, no idempotency keys), Resend (batches, with keys) and SES (one mail
-// per call).
+// APIs of Postmark and SparkPost (batches, no idempotency keys), Resend (batches, with keys) and SES
+// (one mail per call).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as clock from "../../shared/clock.ts";
@@ -58,11 +58,15 @@ export interface FakeProvider {
   gate: Promise<void> | undefined;
   /** Headers of the responses to accepted calls. */
   headers: Record<string, string>;
-  /** SES: `SendQuota` of GetAccount. Undefined: the credentials do not permit it. */
-  /** Postmark: after this time, the search has a mail. Undefined: the token may not search. */
+  /** After this time, the search has a mail. Undefined: the credentials do not permit it. */
   searchDelaySeconds: number | undefined;
+  /** SparkPost: how far the provider's clock is ahead. */
+  clockAheadSeconds: number;
+  /** SparkPost: the provider refuses to send the mails that it accepted. */
+  refusesAccepted: boolean;
   /** Requests to the search. */
   searches: string[];
+  /** SES: `SendQuota` of GetAccount. Undefined: the credentials do not permit it. */
   sendQuota: { MaxSendRate: number; Max24HourSend: number; SentLast24Hours: number } | undefined;
   stop(): Promise<void>;
 }
@@ -76,7 +80,7 @@ interface ProviderDialect {
 }
 
 /** Starts the provider and directs the adapter of this key to it. */
-export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
+export async function startFakeProvider(key: keyof typeof dialects): Promise<FakeProvider> {
   const provider: FakeProvider = {
     mails: [],
     calls: [],
@@ -87,6 +91,8 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     gate: undefined,
     headers: {},
     searchDelaySeconds: undefined,
+    clockAheadSeconds: 0,
+    refusesAccepted: false,
     searches: [],
     sendQuota: undefined,
     stop,
@@ -99,10 +105,12 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
-    if (request.url?.startsWith("/messages/outbound?")) return search(request.url, response);
+    const { url = "" } = request;
+    if (url.startsWith("/messages/outbound?")) return search(url, response, searchPostmark);
+    if (url.startsWith("/api/v1/events/message?")) return search(url, response, searchSparkPost);
     if (request.method === "GET") return replyAboutAccount(response);
     const body: unknown = JSON.parse(await textOf(request));
-    const messages = [body].flat() as JsonObject[];
+    const messages = messagesIn(body as JsonObject | JsonObject[]);
     const idempotencyKey = request.headers["idempotency-key"] as string | undefined;
     const call: FakeProviderCall = {
       n: provider.calls.length + 1,
@@ -133,18 +141,43 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
       : reply(response, { ...answer, headers: provider.headers });
   }
 
-  function search(url: string, response: ServerResponse) {
+  function search(
+    url: string,
+    response: ServerResponse,
+    find: (query: URLSearchParams, indexed: FakeProviderMail[]) => object,
+  ) {
     provider.searches.push(url);
     const { searchDelaySeconds } = provider;
     if (searchDelaySeconds === undefined) return reply(response, { status: 401 });
-    const recipient = new URL(url, "http://postmark").searchParams.get("recipient");
     const newest = clock.addSeconds(-searchDelaySeconds).getTime();
-    const found = provider.mails.filter(({ to, at }) => to === recipient && at <= newest);
-    const Messages = found.map(({ sendId }) => ({
-      MessageID: `m-${sendId}`,
-      Metadata: { sendId: String(sendId) },
-    }));
-    reply(response, { status: 200, body: { TotalCount: Messages.length, Messages } });
+    const indexed = provider.mails.filter(({ at }) => at <= newest);
+    reply(response, { status: 200, body: find(new URL(url, "http://any").searchParams, indexed) });
+  }
+
+  function searchPostmark(query: URLSearchParams, indexed: FakeProviderMail[]) {
+    const Messages = indexed
+      .filter(({ to }) => to === query.get("recipient"))
+      .map(({ sendId }) => ({ MessageID: `m-${sendId}`, Metadata: { sendId: String(sendId) } }));
+    return { TotalCount: Messages.length, Messages };
+  }
+
+  function searchSparkPost(query: URLSearchParams, indexed: FakeProviderMail[]) {
+    const { clockAheadSeconds, refusesAccepted } = provider;
+    const from = Date.parse(query.get("from")!);
+    const to = Date.parse(
+      query.get("to") ?? clock.addSeconds(clockAheadSeconds - 60).toISOString(),
+    );
+    const toOwnTime = ({ at }: FakeProviderMail) => at + clockAheadSeconds * 1000;
+    const results = indexed
+      .filter((mail) => query.get("recipients")!.split(",").includes(mail.to))
+      .filter((mail) => toOwnTime(mail) >= from && toOwnTime(mail) <= to)
+      .map(({ sendId }) => ({
+        type: refusesAccepted ? "policy_rejection" : "injection",
+        ...(refusesAccepted && { reason: "550 Not allowed" }),
+        transmission_id: `m-${sendId}`,
+        rcpt_meta: { sendId: String(sendId) },
+      }));
+    return { results, total_count: results.length, links: {} };
   }
 
   function replyAboutAccount(response: ServerResponse) {
@@ -193,6 +226,18 @@ function truncateResponse(response: ServerResponse, body: unknown, how: "half" |
   else response.write(half, () => setTimeout(() => response.destroy(), 5));
 }
 
+/** A request to SparkPost has one content and several recipients. */
+const messagesIn = (body: JsonObject | JsonObject[]): JsonObject[] =>
+  [body]
+    .flat()
+    .flatMap((message) =>
+      Array.isArray(message.recipients)
+        ? message.recipients.map(
+            (recipient): JsonObject => ({ ...message, recipients: [recipient] }),
+          )
+        : message,
+    );
+
 async function textOf(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
@@ -201,7 +246,36 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 const address = (mailbox: string): string => /<(.*)>/.exec(mailbox)?.[1] ?? mailbox;
 
-const dialects: Record<"postmark" | "resend" | "ses", ProviderDialect> = {
+const dialects: Record<"postmark" | "sparkpost" | "resend" | "ses", ProviderDialect> = {
+  sparkpost: {
+    mail: (message) => {
+      const { recipients, content, options } = message as {
+        recipients: { address: { email: string }; metadata: { sendId: string } }[];
+        content: { subject: string; html?: string; text?: string };
+        options: { open_tracking?: boolean; click_tracking?: boolean };
+      };
+      return {
+        sendId: Number(recipients[0]!.metadata.sendId),
+        to: recipients[0]!.address.email,
+        bcc: undefined,
+        subject: content.subject,
+        html: content.html ?? "",
+        text: content.text ?? "",
+        attachments: [],
+        trackOpens: options.open_tracking,
+        trackClicks: options.click_tracking,
+      };
+    },
+    answer: (ids) => {
+      const accepted = ids.filter(Boolean).length;
+      const results = {
+        id: ids[0] ?? "refused",
+        total_accepted_recipients: accepted,
+        total_rejected_recipients: ids.length - accepted,
+      };
+      return { status: 200, body: { results } };
+    },
+  },
   postmark: {
     mail: (message) => ({
       sendId: Number((message.Metadata as JsonObject).sendId),

@@ -83,6 +83,7 @@ export interface TestSender {
 
 const credentials = {
   postmark: { apiKey: "postmark-token" },
+  sparkpost: { apiKey: "sparkpost-key" },
   resend: { apiKey: "re_token" },
   ses: { accessKeyId: "AKIA", secretAccessKey: "secret", region: "us-east-1" },
 };

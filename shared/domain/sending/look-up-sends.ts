@@ -1,5 +1,6 @@
-// Asks providers for uncertain mails by our send id. A found mail is settled as sent. A mail that
-// the provider certainly does not have is handed over again. The others stay uncertain.
+// Asks providers for uncertain mails by our send id. A found mail is settled as sent, or as failed
+// if the provider refused it. A mail that the provider twice did not have is handed over again. The
+// others stay uncertain.
 
 import { getMany } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
@@ -18,10 +19,14 @@ import * as limiter from "./provider-calls/rate-limiter.ts";
 import { type SingleSendItem, uncertainDueAttributes } from "./single-send-item.ts";
 import * as uncertain from "./uncertain-sends.ts";
 
-// A message may run for 60 seconds, and the last request takes up to 25.
-const maxRunSeconds = 30;
-/** By then, the due index finds the sends of this message again. */
-const maxWaitSeconds = 240;
+// A message may run for 60 seconds. The pages of a search take up to 5, and the last one up to 25.
+const maxRunSeconds = 25;
+
+// The incident that made a mail uncertain may also delay the provider's search.
+const secondLookUpSeconds = 3600;
+
+/** The clocks of the provider and of this service may differ. */
+const clockMarginSeconds = 3600;
 
 /** 5 minutes, 15, 45 and so on: 7 look-ups within 72 hours. */
 const backOffSeconds = ({ n }: { n: number }): number => 300 * 3 ** n;
@@ -50,9 +55,11 @@ export async function lookUpSends(
   const until = addSeconds(maxRunSeconds);
   for (const [i, batch] of splitIntoBatches(sought, provider.lookUp.max).entries()) {
     const { waitSeconds } = await limiter.acquireSlot(orgId, config, { n: 1 });
-    if (waitSeconds > 0 || now() >= until) {
+    // The due index returns the sends that wait.
+    if (waitSeconds > 0) return;
+    if (now() >= until) {
       const left = sought.slice(i * provider.lookUp.max).map(({ id }) => id);
-      return continueLater({ orgId, configId, lookUp: left }, waitSeconds);
+      return enqueue(queues.send, [{ orgId, configId, lookUp: left }], { group: orgId });
     }
     const outcomes = await lookUpBatch(orgId, batch, { config, provider, credentials });
     if (outcomes.length && outcomes.every(({ status }) => status === "unknown")) {
@@ -62,14 +69,6 @@ export async function lookUpSends(
     }
   }
 }
-
-const continueLater = async (
-  message: { orgId: number; configId: number; lookUp: number[] },
-  delaySeconds: number,
-): Promise<void> => {
-  if (delaySeconds <= maxWaitSeconds)
-    await enqueue(queues.send, [message], { group: message.orgId, delaySeconds });
-};
 
 /** Counts outcomes that a crash left uncounted, and ends look-ups that have no more use. */
 async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[]> {
@@ -105,14 +104,15 @@ async function lookUpBatch(
   const askedAt = now();
   const outcomes = await provider.lookUp!.find({
     mails: sends.map(({ id, toEmail }) => ({ sendId: id, to: toEmail })),
-    since: earliestHandOver(sends),
+    since: addSeconds(-clockMarginSeconds, earliestHandOver(sends)),
     credentials,
   });
   for (const [i, send] of sends.entries())
     await applyOutcome(orgId, send, { outcome: outcomes[i]!, config, provider, askedAt });
   const count = (status: LookUpOutcome["status"]) =>
     outcomes.filter((outcome) => outcome.status === status).length;
-  const counts = { found: count("found"), missing: count("missing"), unknown: count("unknown") };
+  const statuses = ["found", "refused", "missing", "unknown"] as const;
+  const counts = Object.fromEntries(statuses.map((status) => [status, count(status)]));
   log.info("look-up", { orgId, configId: config.id, provider: provider.key, ...counts });
   return outcomes;
 }
@@ -148,10 +148,22 @@ async function applyOutcome(orgId: number, send: SoughtSend, answer: Answer): Pr
       sentAt: send.lookUp.at,
       providerMessageId: outcome.messageId,
     });
+  if (outcome.status === "refused")
+    return uncertain.settleUncertain(orgId, send, { status: "failed", error: outcome.error });
   if (outcome.status !== "missing" || !isCertain(send, answer)) return;
+  const { missingSince } = send.lookUp;
+  if (!missingSince) return lookUpAgain(orgId, send, answer.askedAt);
+  if (addSeconds(secondLookUpSeconds, new Date(missingSince)) > answer.askedAt) return;
   const obstacle = await uncertain.handOverAgain(orgId, send);
   if (obstacle === "cancelled")
     await uncertain.settleUncertain(orgId, send, { status: "cancelled" });
+}
+
+async function lookUpAgain(orgId: number, send: SoughtSend, missingSince: Date): Promise<void> {
+  const lookUp = { ...send.lookUp, missingSince: missingSince.toISOString() };
+  const dueAt = addSeconds(secondLookUpSeconds, missingSince);
+  const set = { lookUp, ...uncertainDueAttributes(orgId, send.id, dueAt) };
+  await uncertain.changeUncertain(orgId, send, { set });
 }
 
 /** The provider was asked late enough, and about the account that the mail was handed over to. */

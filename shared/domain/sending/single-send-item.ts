@@ -45,14 +45,16 @@ interface LookUpProgress {
   at: string;
   /** Revision of the sending config that it was handed over with. Absent: unknown. */
   revision?: number | undefined;
+  /** When the provider first did not have the mail, though it should have had it (ISO 8601). */
+  missingSince?: string | undefined;
 }
 
-/** A provider without a documented delay is asked after this time. */
+/** By then, most searches have the mail. */
 const firstLookUpSeconds = 300;
 
 /**
- * The attributes that let a send that becomes uncertain now be looked up, when a missing mail is
- * certainly missing. None if the provider cannot be asked.
+ * The attributes that let a send that becomes uncertain now be looked up. None if the provider
+ * cannot be asked.
  */
 export function lookUpAttributes(
   orgId: number,
@@ -60,10 +62,9 @@ export function lookUpAttributes(
   { provider, revision }: { provider: ProviderAdapter; revision: number | undefined },
 ) {
   if (!provider.lookUp) return {};
-  const { afterSeconds } = provider.lookUp.missing ?? { afterSeconds: firstLookUpSeconds };
   return {
     lookUp: { n: 0, at: now().toISOString(), revision } satisfies LookUpProgress,
-    ...uncertainDueAttributes(orgId, sendId, addSeconds(afterSeconds)),
+    ...uncertainDueAttributes(orgId, sendId, addSeconds(firstLookUpSeconds)),
   };
 }
 

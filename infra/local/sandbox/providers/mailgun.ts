@@ -174,6 +174,7 @@ export const mailgun: SandboxProvider = {
   routes: {
     "POST /v3/:domain/messages": send,
     "GET /v3/:domain/events": searchEvents,
+    "GET /v3/:domain/events/:page": searchEvents,
     "GET /:version/domains/:domain": ({ params: [, name] }) =>
       name === sendingDomain ? ok(domain) : unknownDomain(name),
     "GET /": { status: 200, body: "Mailgun Magnificent API" },
@@ -199,21 +200,28 @@ export const mailgun: SandboxProvider = {
   webhook,
 };
 
+/** The URL of a further page has its query and offset in its last part. */
 function searchEvents(call: SandboxCall): SandboxResponse {
-  const [name] = call.params;
+  const [name, page = ""] = call.params;
   if (name !== sendingDomain) return unknownDomain(name);
-  const query = queryOf(call);
+  const query = page
+    ? new URLSearchParams(Buffer.from(page, "base64url").toString())
+    : queryOf(call);
+  const [limit, offset] = [Number(query.get("limit")), Number(query.get("offset"))];
   const isRecipient = isTo(...(query.get("recipient") ?? "").split(" OR "));
   const begin = new Date(Number(query.get("begin")) * 1000);
   const found = searchSent(call, 60, (mail) => isRecipient(mail) && mail.at >= begin);
-  const items = found.slice(0, Number(query.get("limit"))).map((mail) => ({
+  const items = found.slice(offset, offset + limit).map((mail) => ({
     event: "accepted",
     timestamp: mail.at.getTime() / 1000,
     recipient: mail.to.email,
     "user-variables": Object.keys(mail.metadata).length ? mail.metadata : [],
     message: { headers: { "message-id": mail.messageId } },
   }));
-  return ok({ items, paging: {} });
+  query.set("offset", String(offset + items.length));
+  const token = Buffer.from(String(query)).toString("base64url");
+  const next = `https://api.mailgun.net/v3/${sendingDomain}/events/${token}`;
+  return ok({ items, paging: { next } });
 }
 
 async function send(call: SandboxCall): Promise<SandboxResponse> {

@@ -221,6 +221,7 @@ function searchMessages(call: SandboxCall): SandboxResponse {
   const found = searchSent(call, 30, ({ metadata }) => metadata.CustomID === customId);
   const Data = found.map((mail) => ({
     ArrivedAt: mail.at.toISOString(),
+    ContactAlt: mail.to.email,
     CustomID: customId,
     Status: "sent",
     UUID: mail.messageId,

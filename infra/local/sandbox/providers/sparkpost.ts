@@ -259,17 +259,14 @@ export const sparkpost: SandboxProvider = {
 function searchEvents(call: SandboxCall): SandboxResponse {
   const query = queryOf(call);
   const recipients = (query.get("recipients") ?? "").split(",");
-  const [from, to] = [query.get("from"), query.get("to")].map((time) => new Date(time ?? ""));
-  const found = searchSent(
-    call,
-    60,
-    (mail) => isTo(...recipients)(mail) && mail.at >= from! && mail.at <= to!,
-  );
+  const from = new Date(query.get("from") ?? "");
+  const found = searchSent(call, 60, (mail) => isTo(...recipients)(mail) && mail.at >= from);
   const results = found.map((mail) => ({
     type: mail.renderError ? "generation_failure" : "injection",
     transmission_id: mail.messageId,
     rcpt_to: mail.to.email.toLowerCase(),
     rcpt_meta: mail.metadata,
+    ...(mail.renderError && { reason: mail.renderError }),
     timestamp: mail.at.toISOString(),
   }));
   return ok({ results, total_count: results.length, links: {} });
