@@ -43,7 +43,7 @@ export interface CampaignSender extends mailTest.TestSender {
 
 /** Creates an organization with a list, a template and a fake provider. */
 export async function createCampaignSender(
-  key: "postmark" | "resend" = "postmark",
+  key: "postmark" | "sparkpost" | "resend" = "postmark",
   extraFields: { ratePerSecond?: number } = {},
 ): Promise<CampaignSender> {
   const sender = await mailTest.createSender(key, extraFields);

@@ -228,15 +228,11 @@ function truncateResponse(response: ServerResponse, body: unknown, how: "half" |
 
 /** A request to SparkPost has one content and several recipients. */
 const messagesIn = (body: JsonObject | JsonObject[]): JsonObject[] =>
-  [body]
-    .flat()
-    .flatMap((message) =>
-      Array.isArray(message.recipients)
-        ? message.recipients.map(
-            (recipient): JsonObject => ({ ...message, recipients: [recipient] }),
-          )
-        : message,
-    );
+  (Array.isArray(body) ? body : [body]).flatMap((message: JsonObject): JsonObject[] =>
+    Array.isArray(message.recipients)
+      ? message.recipients.map((recipient) => ({ ...message, recipients: [recipient] }))
+      : [message],
+  );
 
 async function textOf(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
