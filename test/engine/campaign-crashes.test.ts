@@ -26,6 +26,7 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 import { runLane } from "../support/sending.ts";
 
@@ -285,6 +286,32 @@ describe("at a provider that can be asked", () => {
     from.provider.faultFor = () => undefined;
     await contacts.change(from.caller, contact.id, { status: "unsubscribed" });
     await runWorkers(twoHours);
+    const totals = await readConsistentNumbers(from, id);
+    expect(totals).toMatchObject({ candidates: 1, accepted: 0, uncertain: 0, unsubscribed: 1 });
+    expect(from.provider.mails).toEqual([]);
+    await from.provider.stop();
+  });
+
+  test("nor to a contact who unsubscribes while the mail is claimed", async () => {
+    const from = await createAskableSender();
+    const contact = await contacts.create(
+      from.caller,
+      NewContact.parse({ siteId: from.siteId, email: "ada@example.com", lists: [from.listId] }),
+    );
+    const { id } = await createDraft(from);
+    from.provider.faultFor = () => "reset";
+    await state.sendNow(from.caller, id);
+    await runWorkers({ forSeconds: 60 });
+    from.provider.faultFor = () => undefined;
+    const claim = pauseCall(Object, (command) =>
+      JSON.stringify(command).includes("firstClaimedAt"),
+    );
+    const running = runWorkers(twoHours);
+    await claim.reached;
+    await contacts.change(from.caller, contact.id, { status: "unsubscribed" });
+    claim.release();
+    await running;
+    restoreClient();
     const totals = await readConsistentNumbers(from, id);
     expect(totals).toMatchObject({ candidates: 1, accepted: 0, uncertain: 0, unsubscribed: 1 });
     expect(from.provider.mails).toEqual([]);

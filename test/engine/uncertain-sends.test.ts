@@ -3,7 +3,7 @@
 
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { events as eventsGroup } from "../../functions/http/events.ts";
-import { update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { get, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
@@ -17,6 +17,7 @@ import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.
 import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 
 // The tests run and crash hundreds of workers.
@@ -168,6 +169,16 @@ test("a mail that is uncertain again is looked up again", async () => {
   await mailTest.expectSettled(from, [id], { sent: 1 });
 });
 
+test("a short mail of the service itself is sent again with its content", async () => {
+  await createAskableSender();
+  from.provider.faultFor = ({ n }) => (n === 1 ? "reset" : undefined);
+  const [recipient] = mailTest.uniqueRecipients(1);
+  const { id } = await mailTest.send(from, { ...recipient!, system: true });
+  await mailTest.runWorkers(twoHours);
+  expect(from.provider.mails).toMatchObject([{ sendId: id, html: "<p>Hello</p>" }]);
+  expect(await get(keys.send(from.caller.orgId, id))).not.toHaveProperty("content");
+});
+
 test("a paused config is not asked", async () => {
   await createAskableSender();
   from.provider.faultFor = ({ n }) => (n === 1 ? "reset" : undefined);
@@ -254,6 +265,36 @@ describe("a user who settles an uncertain send", () => {
     expect(await resolve(id, "failed")).toMatchObject({ status: 409 });
     expect(from.provider.mails).toHaveLength(1);
     await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+
+  test("settles it while a look-up runs", async () => {
+    await createAskableSender();
+    from.provider.searchDelaySeconds = 24 * hours;
+    const id = await createUncertainSend("lost");
+    const isResolution = (command: object) => JSON.stringify(command).includes("resolution");
+    const write = pauseCall(Object, isResolution);
+    const answer = resolve(id, "sent");
+    await write.reached;
+    await lookUpSends(from.caller.orgId, from.configId, [id]);
+    write.release();
+    expect(await answer).toMatchObject({ status: 200, body: { data: { status: "sent" } } });
+    restoreClient();
+    await mailTest.expectSettled(from, [id], { sent: 1 });
+  });
+
+  test("cannot repeat a request after the mail became uncertain again and was found", async () => {
+    await createAskableSender("postmark");
+    from.provider.searchDelaySeconds = undefined;
+    const id = await createUncertainSend("reset");
+    clock.advanceClock(72 * hours);
+    from.provider.faultFor = ({ n }) => (n === 2 ? "lost" : undefined);
+    expect(await resolve(id, "send_again")).toMatchObject({ status: 200 });
+    await mailTest.runWorkers();
+    expect(await statusesOf([id])).toEqual(["uncertain"]);
+    from.provider.searchDelaySeconds = 30;
+    await mailTest.runWorkers(fifteenMinutes);
+    expect(await statusesOf([id])).toEqual(["sent"]);
+    expect(await resolve(id, "send_again")).toMatchObject({ status: 409 });
   });
 
   test("cannot settle another send, or one of another organization", async () => {

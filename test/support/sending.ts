@@ -113,14 +113,15 @@ export async function createSender(
 /** POST /send without HTTP. */
 export async function send(
   { caller, configId }: TestSender,
-  fields: Partial<SingleInput> & { to: string },
+  { system, ...fields }: Partial<SingleInput> & { to: string; system?: true },
 ) {
-  const message = SingleMessage.parse({
+  const parsed = SingleMessage.parse({
     sendingConfigId: configId,
     subject: "Hello",
     html: "<p>Hello</p>",
     ...fields,
   });
+  const message = { ...parsed, ...(system && { system }) };
   return acceptSingle(caller, message, {
     context: await loadIntake(caller, message, { emails: [message.to], canFailOver: true }),
     encrypt: encryptMessages,

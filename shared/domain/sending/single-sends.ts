@@ -142,6 +142,13 @@ async function claimAndCall(
     });
   const claimed = await claimSend(orgId, send, prepared);
   if (!claimed) return;
+  // The contact may have left between the first check and the claim.
+  const reason = await findExclusionReason(orgId, send, prepared.mail);
+  if (reason)
+    return settleSend(orgId, claimed, {
+      outcome: claimed.doubt ? workerDiedOutcome : { status: "refused", error: reason },
+      contacts,
+    });
   await warmUp.countMails(orgId, config, countAddresses(send));
   // The lease may have expired while this process was frozen. Then another worker settles the send.
   if (claimed.lease! <= now().toISOString()) return;
@@ -284,6 +291,7 @@ const isSettledElsewhere = ({ status, duesk, lease }: SingleSendItem): boolean =
   !["scheduled", "queued", "sending", "uncertain"].includes(status);
 
 interface PreparedSend {
+  mail: StoredMail;
   config: sendingConfigs.SendingConfig;
   provider: ProviderAdapter;
   credentials: Record<string, unknown>;
@@ -317,13 +325,14 @@ async function prepareSend(
     const state = await getSourceState(orgId, source);
     if (state === "paused") return "paused";
     if (state === "cancelled") throw invalid("cancelled");
-    await requireEligible(orgId, mail);
+    const reason = await findExclusionReason(orgId, send, mail);
+    if (reason) throw invalid(reason);
   }
   const releaseMemory = attachments.reserveMemory(mail.content.attachments);
   if (!releaseMemory) return undefined;
   try {
     const mailing = await buildMailing({ orgId, mail, config, lane }, send);
-    return { ...mailing, contacts, timezone, releaseMemory };
+    return { ...mailing, mail, contacts, timezone, releaseMemory };
   } catch (error) {
     releaseMemory();
     throw error;
@@ -378,12 +387,17 @@ async function findMail(orgId: number, send: SingleSendItem): Promise<StoredMail
   return { ...mail, content: await leaveOutSuppressedCopies(orgId, send, mail.content) };
 }
 
-/** Throws a Problem with the reason why the contact gets no marketing mail any more. */
-async function requireEligible(orgId: number, { line, head }: StoredMail): Promise<void> {
-  const { siteId, capDays, topic } = head!;
+/** Why the contact gets no marketing mail any more. Undefined for other mail. */
+async function findExclusionReason(
+  orgId: number,
+  send: SingleSendItem,
+  { line, head }: StoredMail,
+): Promise<string | undefined> {
+  if (!sourceOf(send) || !line || !head) return undefined;
+  const { siteId, capDays, topic } = head;
   const limits = { orgId, siteId, capDays, topic };
-  const [reason] = await eligibility.listExclusionReasons(limits, [line!], { consistent: true });
-  if (reason) throw invalid(reason);
+  const [reason] = await eligibility.listExclusionReasons(limits, [line], { consistent: true });
+  return reason;
 }
 
 // Acceptance checks suppressions too, so only mail that has waited is checked again.
@@ -490,7 +504,7 @@ async function applyOutcome(
     contacts,
     timezone,
     callOutcome,
-  }: Omit<PreparedSend, "releaseMemory"> & { callOutcome: HandOverOutcome },
+  }: Omit<PreparedSend, "releaseMemory" | "mail"> & { callOutcome: HandOverOutcome },
 ): Promise<void> {
   const send = { ...claimed, doubt: claimed.doubt || mayBeHandedOver(callOutcome) };
   const outcome = applyRetryLimit(callOutcome, config, {
@@ -541,10 +555,14 @@ async function settleSend(
   const toUncounted = (status: SingleSendItem["uncounted"]) => ({
     uncounted: send.system ? undefined : status,
   });
-  const found = fields.status === "uncertain" ? lookUpAttributesOf(orgId, send) : {};
+  const isUncertain = fields.status === "uncertain";
+  const found: object = isUncertain ? lookUpAttributesOf(orgId, send) : {};
   const remove = (send.system ? transientAttributes : handOverAttributes).filter(
-    (name) => !(name in found),
+    // A look-up may find that the mail has to be handed over again.
+    (name) => !(name in found || (name === "content" && "lookUp" in found)),
   );
+  // What a user knew of the hand-over before is not known of this one.
+  if (isUncertain) remove.push("resolution");
   const set = {
     ...fields,
     ...found,

@@ -69,7 +69,7 @@ export async function settleUncertain(
     ...(!send.system && { uncounted: fields.status, wasUncertain: true as const }),
     ...dueAttributes(orgId, send.id, addSeconds(graceSeconds)),
   };
-  const remove = ["lookUp", ...(fields.error ? [] : ["error"])];
+  const remove = ["lookUp", "content", ...(fields.error ? [] : ["error"])];
   if (!(await changeUncertain(orgId, send, { set, remove }))) return;
   const settled = { ...send, error: undefined, ...set, lookUp: undefined };
   await (send.system ? endLookUps(orgId, settled) : countOutcome(orgId, settled));
@@ -77,7 +77,7 @@ export async function settleUncertain(
 
 /** The mail keeps its status and leaves the due index. */
 export async function endLookUps(orgId: number, send: SingleSendItem): Promise<void> {
-  const remove = ["lookUp", ...indexAttributeNames("due")];
+  const remove = ["lookUp", "content", ...indexAttributeNames("due")];
   const unchanged = all(equals("status", send.status), absent("uncounted"), isSameLookUp(send));
   await transact(update(keys.send(orgId, send.id), { remove }, { if: unchanged }));
 }
@@ -127,15 +127,22 @@ export async function resolveSend(
   { outcome }: Resolution,
 ): Promise<Send> {
   const { orgId } = caller;
-  const send: SingleSendItem = await findStored(caller, id);
-  if (send.status === "uncertain") {
+  let send: SingleSendItem = await findStored(caller, id);
+  // A look-up that runs at the same time changes the send.
+  for (let n = 0; n < maxTries && send.status === "uncertain"; n++) {
     if (send.uncounted) await countOutcome(orgId, send);
-    await applyResolution(orgId, send, outcome);
+    else await applyResolution(orgId, send, outcome);
+    send = await findStored(caller, id);
   }
-  const resolved: SingleSendItem = await findStored(caller, id);
-  if (resolved.resolution?.outcome === outcome) return toApi(resolved);
-  throw conflict(`The send is ${resolved.status}: only an uncertain send can be resolved`);
+  if (send.status !== "uncertain" && send.resolution?.outcome === outcome) return toApi(send);
+  throw conflict(
+    send.status === "uncertain"
+      ? "The send is being looked up at the provider: try again"
+      : `The send is ${send.status}: only an uncertain send can be resolved`,
+  );
 }
+
+const maxTries = 4;
 
 async function applyResolution(
   orgId: number,
