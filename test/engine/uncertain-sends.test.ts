@@ -66,6 +66,7 @@ describe.each([
     });
     expect(from.provider.mails).toHaveLength(1);
     expect(from.provider.calls).toHaveLength(fault === "reset" ? 2 : 1);
+    expect(await get(keys.send(from.caller.orgId, id))).not.toHaveProperty("content");
     await mailTest.expectSettled(from, [id], { sent: 1 });
   });
 });
@@ -77,6 +78,7 @@ test("a mail that Postmark's search does not have stays uncertain", async () => 
   expect(from.provider.searches.length).toBeGreaterThan(4);
   expect(from.provider.mails).toEqual([]);
   expect(await statusesOf([id])).toEqual(["uncertain"]);
+  expect(await get(keys.send(from.caller.orgId, id))).not.toHaveProperty("content");
 });
 
 test("a mail that the search has only after 50 minutes goes out once", async () => {
@@ -190,6 +192,19 @@ test("a paused config is not asked", async () => {
   await mailTest.runWorkers({ forSeconds: 1200, lookUps: true });
   expect(from.provider.searches).toEqual([]);
   await mailTest.runWorkers({ forSeconds: 3 * 3600, lookUps: true });
+  expect(await statusesOf([id])).toEqual(["sent"]);
+});
+
+test("look-ups that wait for a config are left to the due index", async () => {
+  await createAskableSender();
+  const id = await createUncertainSend("lost");
+  const { orgId } = from.caller;
+  const notBefore = clock.addSeconds(100).getTime();
+  await write(update(keys.lane(orgId, from.configId), { set: { notBefore } }));
+  await lookUpSends(orgId, from.configId, [id]);
+  expect(mailTest.pendingMessages.filter(({ body }) => body.lookUp)).toEqual([]);
+  expect(from.provider.searches).toEqual([]);
+  await mailTest.runWorkers(fifteenMinutes);
   expect(await statusesOf([id])).toEqual(["sent"]);
 });
 
