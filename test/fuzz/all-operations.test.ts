@@ -58,7 +58,7 @@ async function callIn(
   isChosen: (operation: Operation) => boolean,
 ): Promise<RunResult> {
   const { url } = services.service;
-  const world = await createExampleWorld(listOperations(document), url);
+  const world = await createExampleWorld(listOperations(document), { service: url });
   for (const kind of kinds) await world.ensureRecord(kind);
   await world.runUntilIdle();
   const { apiKey, cookie } = world;

@@ -2,6 +2,7 @@
 // the OpenAPI document work.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { operatorEmail } from "./api-client.ts";
 import { type RunningTestService, startServiceProcess } from "./service-process.ts";
 import {
   type FakeStripe,
@@ -62,6 +63,7 @@ export async function startExampleServices(
     },
     ...{ PEXELS_API_KEY: "key", PEXELS_URL: other, RDAP_URL: other, DNS_SERVERS: "127.0.0.1:9" },
     ...{ ADDRESS_LIMIT_PER_MINUTE: "1000000", LOGIN_FAILURES_PER_ADDRESS: "1000000" },
+    OPERATORS: operatorEmail,
     ...settings,
   });
   const stop = async () => {

@@ -39,9 +39,9 @@ const dayMs = 86_400_000;
 
 export async function createExampleWorld(
   operations: DocumentedOperation[],
-  service: string,
+  { service, email }: { service: string; email?: string | undefined },
 ): Promise<ExampleWorld> {
-  const client = await signedUp({ service });
+  const client = await signedUp({ service, ...(email !== undefined && { email }) });
   const known = new Map<string, Promise<number>>([["sites 1", Promise.resolve(client.siteId)]]);
   const shift = Math.max(0, Math.floor((Date.now() - exampleDay) / dayMs));
 

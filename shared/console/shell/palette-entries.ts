@@ -15,6 +15,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
 import { type NamedGroup, namedGroups, queries } from "../data/queries.ts";
 import { useRights, useSite } from "../data/session.ts";
+import { looksComplete } from "../parts/address.ts";
 import { runOnPage } from "../parts/shortcuts.ts";
 import { useSections } from "../screens/settings/sections.ts";
 import { useNavigation } from "./navigation.ts";
@@ -248,7 +249,7 @@ function useContacts(text: string, settled: string) {
     ...{ id: `contact ${id}`, group, label: email, icon: IconAddressBook },
     run: () => navigate({ to: "/contacts", search: { contact: id, search: email } }),
   }));
-  if (/^\S+@\S+\.\S+$/.test(text) && has("sending:read"))
+  if (looksComplete(text) && has("sending:read"))
     entries.push({
       ...{ id: "why", group, label: `Emails to ${text}`, icon: IconListSearch },
       run: () => navigate({ to: "/log", search: { email: text } }),

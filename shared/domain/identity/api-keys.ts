@@ -33,7 +33,7 @@ import type { UserKey } from "./sessions.ts";
 import { listOrganizations } from "./user-organizations.ts";
 
 /** First path segments that only sessions may call. */
-const sessionGroups = ["mfa", "sso"];
+const sessionGroups = ["mfa", "sso", "system"];
 /** First path segments that an API key may call. A test compares them with the routes. */
 export const scopeGroups = Object.keys(groupRights).filter(
   (group) => !sessionGroups.includes(group),

@@ -105,7 +105,30 @@ interface Writer {
   encode(text: string): string;
 }
 
-const liquidPattern = /\{\{.*?\}\}|\{%.*?%\}/gs;
+/** Where a piece of Liquid is in a text. */
+interface LiquidPiece {
+  start: number;
+  end: number;
+}
+
+/** Finds `{{ … }}` and `{% … %}`, in a time that is linear in the length of the text. */
+function findLiquid(text: string): LiquidPiece[] {
+  const pieces: LiquidPiece[] = [];
+  const unclosed = new Set<string>();
+  let position = 0;
+  for (const { index: start, 0: opening } of text.matchAll(/\{[{%]/g)) {
+    if (start < position || unclosed.has(opening)) continue;
+    const closing = text.indexOf(opening === "{{" ? "}}" : "%}", start + 2);
+    if (closing === -1) {
+      unclosed.add(opening);
+      continue;
+    }
+    position = closing + 2;
+    pieces.push({ start, end: position });
+  }
+  return pieces;
+}
+
 const entities: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -116,9 +139,15 @@ const entities: Record<string, string> = {
 
 /** Escapes text for HTML and for attributes. Each piece of Liquid becomes a mark. */
 function encodeText(text: string, liquid: string[]): string {
-  const marked = text
-    .replace(/[\uE000\uE001]/g, "")
-    .replace(liquidPattern, (code) => `\uE000${liquid.push(code) - 1}\uE001`);
+  const clean = text.replace(/[\uE000\uE001]/g, "");
+  let marked = "";
+  let position = 0;
+  for (const { start, end } of findLiquid(clean)) {
+    const n = liquid.push(clean.slice(start, end)) - 1;
+    marked += `${clean.slice(position, start)}\uE000${n}\uE001`;
+    position = end;
+  }
+  marked += clean.slice(position);
   return marked.replace(/[&<>"']/g, (char) => entities[char]!);
 }
 
@@ -339,10 +368,7 @@ function writeSpans(spans: readonly Span[], { colors, encode }: LeafContext): st
 /** Tags would cut Liquid of which only a part is bold, so all of it looks like its start. */
 export function joinLiquid(spans: readonly Span[]): Span[] {
   const all = spans.map(({ text }) => text).join("");
-  const codes = [...all.matchAll(liquidPattern)].map(({ index, 0: code }) => ({
-    start: index,
-    end: index + code.length,
-  }));
+  const codes = findLiquid(all);
   const joined: Span[] = [];
   let position = 0;
   for (const span of spans) {

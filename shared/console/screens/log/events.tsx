@@ -4,12 +4,12 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { looksComplete } from "../../parts/address.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { looksComplete } from "./address.ts";
 import { LogTabs } from "./log-tabs.tsx";
 
 const types = [

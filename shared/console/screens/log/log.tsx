@@ -6,13 +6,13 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
+import { looksComplete } from "../../parts/address.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { looksComplete } from "./address.ts";
 import { LogTabs } from "./log-tabs.tsx";
 import { SendPanel } from "./send-panel.tsx";
 
