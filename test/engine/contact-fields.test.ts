@@ -22,10 +22,10 @@ test("the list has standard fields, and custom fields with type and use", async 
     key: "firstName",
     name: "firstName",
     label: "First name",
-    ...{ type: "text", custom: false, declared: false, uses: 1, example: "Ann" },
+    ...{ type: "text", custom: false, declared: false, uses: 1, sample: "Ann" },
   });
   expect(await listCustom(site)).toMatchObject([
-    { key: "customFields.age", type: "number", declared: false, uses: 1, example: "41" },
+    { key: "customFields.age", type: "number", declared: false, uses: 1, sample: "41" },
     { key: "customFields.member", type: "boolean", uses: 1 },
     { key: "customFields.plan", type: "text", uses: 2 },
   ]);
@@ -36,7 +36,7 @@ test("a declared field has a label and a type, before and after contacts have it
   const made = { key: "customFields.Size", label: "Shoe size", type: "number", declared: true };
   expect(await declare(site, "Size", "Shoe size", "number")).toMatchObject({
     ...made,
-    ...{ uses: 0, example: null },
+    ...{ uses: 0, sample: null },
   });
   const { id } = await createContact(site, "ann@example.com", { customFields: { size: 43 } });
   expect(await contacts.find(site.caller, id)).toMatchObject({ customFields: { Size: 43 } });

@@ -83,5 +83,5 @@ const columnsOf = (sampled: number): Column<FieldRow>[] => [
     isNumber: true,
     render: ({ uses }) => formatNumber(uses),
   },
-  { label: "Example", className: "c-tags quiet", render: ({ example }) => example ?? "–" },
+  { label: "Example", className: "c-tags quiet", render: ({ sample }) => sample ?? "–" },
 ];

@@ -35,7 +35,7 @@ export const ContactField = z
     custom: z.boolean().describe("Whether it is a custom field."),
     declared: z.boolean().describe("Whether the label and the type of a custom field are stored."),
     uses: Count.describe("Number of sampled contacts that have a value."),
-    example: z
+    sample: z
       .string()
       .nullable()
       .describe("A value of a sampled contact as text, at most 100 characters. `null`: none."),
@@ -120,11 +120,11 @@ export async function list(
   };
 }
 
-const maxExample = 100;
+const maxSample = 100;
 
-const describeUse = (values: unknown[]): Pick<ContactField, "uses" | "example"> => ({
+const describeUse = (values: unknown[]): Pick<ContactField, "uses" | "sample"> => ({
   uses: values.length,
-  example: values.length > 0 ? String(values[0]).slice(0, maxExample) : null,
+  sample: values.length > 0 ? String(values[0]).slice(0, maxSample) : null,
 });
 
 export const listDeclared = (orgId: number, siteId: number): Promise<DeclaredField[]> =>

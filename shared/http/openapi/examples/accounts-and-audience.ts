@@ -98,7 +98,7 @@ const ContactField = {
   custom: true,
   declared: true,
   uses: 311,
-  example: "pro",
+  sample: "pro",
 };
 
 const TimelineEntry = {
