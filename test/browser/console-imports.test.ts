@@ -225,6 +225,7 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     const row = page.getByRole("row", { name: /shoeSize/ });
     await row.getByText("Number").waitFor();
     await page.getByRole("link", { name: "Contacts" }).first().click();
+    await page.getByRole("heading", { name: "Contacts", exact: true }).waitFor();
     await page.locator("tr[data-index='0']").click();
     const panel = page.getByRole("complementary", { name: "Contact" });
     await panel.getByRole("tab", { name: "Details" }).click();
