@@ -179,6 +179,10 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     webhookTargets,
   );
   const providers = sandbox.createProviders(topics);
+  /** In some worlds nobody has entered the webhook URLs at the providers. */
+  const postsEvents = random() < 0.75;
+  /** When the searches of the providers find a mail, by its id in the inbox. */
+  const searchableAt = new Map<number, number>();
   const mails: DeliveredMail[] = [];
   const events: PostedEvent[] = [];
   const received: ReceivedWebhook[] = [];
@@ -190,7 +194,10 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       sandbox.createDispatch(provider, {
         accounts,
         schedule: { add() {}, of: () => [], remove() {} },
-        inbox,
+        inbox: {
+          filter: (matches) =>
+            inbox.filter((mail) => searchableAt.get(mail.id)! <= time.now() && matches(mail)),
+        },
         servePublic: (request) =>
           provider.key === "ses" ? topics.serveSns(request) : Promise.resolve(undefined),
         accept(drafts, by, account) {
@@ -210,7 +217,8 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       at: time.now(),
     };
     mails.push(mail);
-    for (const kind of drawEvents(random)) {
+    searchableAt.set(captured.id, time.now() + drawSearchDelay(random));
+    for (const kind of postsEvents ? drawEvents(random) : []) {
       if (!provider.webhook.events[kind]) continue;
       for (const target of webhookTargets.listFor(provider.key, accountId))
         scheduleEvent({ kind, mail, isAccepted: false }, { captured, provider, target });
@@ -350,6 +358,13 @@ const toResponse = ({ status, headers = {}, body = "" }: SandboxResponse): Simul
   headers: { "content-type": "application/json", ...headers },
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
+
+/** Less than the hour between two look-ups, so that no mail counts as missing. */
+const maxSearchDelayMs = 40 * 60_000;
+
+/** Searches find some mails late, so an answer can lack some of its mails. */
+const drawSearchDelay = (random: () => number): number =>
+  random() < 0.3 ? maxSearchDelayMs * random() : 0;
 
 /** The events of one mail, as they happen. They are posted in any order. */
 function drawEvents(random: () => number): MailEventKind[] {
