@@ -209,8 +209,11 @@ const firstStart = Date.parse("2027-01-04T08:00:00Z");
 const contactCount = 12;
 
 /** Signs up and adds a site, sending configs, a list with contacts and a webhook endpoint. */
-export async function prepareWorld(code: Code): Promise<PreparedWorld> {
-  const world = createWorld({ code, seed: 0, faults: [], start: firstStart });
+export async function prepareWorld(
+  code: Code,
+  table = createMemoryTable(),
+): Promise<PreparedWorld> {
+  const world = createWorld({ code, seed: 0, faults: [], start: firstStart, table });
   const prepared = await world.time.runUntilSettled(prepare(world));
   await world.time.runUntil(world.time.now() + 30 * 60_000);
   return { ...prepared, table: world.table, endedAt: world.time.now() };
