@@ -13,7 +13,8 @@ export const verifyAudit: Command = {
   description:
     "Reads a file of POST /exports with the type campaign-audit, CSV or JSON, counts its rows by " +
     "outcome and recomputes their hash. Exits with 1 if a contact has several rows, or if the " +
-    "hash is not the expected one, and with 2 for a file that is not as it was exported. Only --campaign asks the service.",
+    "hash is not the expected one, and with 2 if a line of the file is no row. Only --campaign " +
+    "asks the service.",
   options: { hash: { type: "string" }, campaign: { type: "string" }, json: { type: "boolean" } },
   optionTexts: {
     "--hash HASH": "Hash that you noted",
