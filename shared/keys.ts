@@ -503,6 +503,8 @@ export const indexes = {
     index: "new",
     pk: `${org}#CUSTOM${emailShards[contact % emailShards.length]}`,
   }),
+  /** Jobs, running ones first, then newest first. Sorted by `rank#time#type#site#id`. */
+  jobs: (org: number): IndexRange => ({ index: "new", pk: `${org}#JOBS` }),
   /** Entries of the audit log that are not chained yet, by time. */
   unchainedEntries: (org: number): IndexRange => ({ index: "new", pk: `${org}#AUDITNEW` }),
   /** Suppressions, newest first, by email shard. Sorted by `time#hash#reason`. */

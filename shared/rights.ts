@@ -69,6 +69,8 @@ export const groupRights: Record<string, GroupRights> = {
   holidays: rightsIn("marketing"),
   imports: rightsIn("audience"),
   invitations: rightsIn("team"),
+  // Each job needs the right of its own endpoint, too.
+  jobs: { read: ["organization:read"], write: [] },
   lists: rightsIn("audience"),
   members: rightsIn("team"),
   mfa: rightsIn("account"),

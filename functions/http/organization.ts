@@ -1,12 +1,15 @@
 import * as z from "zod";
 import * as attention from "../../shared/domain/analytics/attention.ts";
+import * as jobs from "../../shared/domain/analytics/jobs.ts";
 import * as health from "../../shared/domain/analytics/mail-health.ts";
 import * as setup from "../../shared/domain/analytics/setup-checklist.ts";
 import * as branding from "../../shared/domain/billing/branding.ts";
 import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
-import { route } from "../../shared/http/route.ts";
+import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { jobStatuses } from "../../shared/kernel/job-index.ts";
 import { Count } from "../../shared/kernel/record-fields.ts";
 import { planKeys } from "../../shared/plans.ts";
 
@@ -73,6 +76,27 @@ export const organization = routeGroup("organization", [
     level: "site",
     returns: attention.Attention,
     handle: ({ caller }) => attention.getAttention(caller),
+  }),
+  route("GET /jobs", "List jobs", {
+    description:
+      "Returns long work with its progress: imports, exports, changes of many contacts, audits " +
+      "of campaigns, erasures of deleted sites. Running jobs come first, then the newest. One " +
+      "request answers for all of them: poll it while something runs, and less often the longer " +
+      "it takes. Callers see the jobs that they may read one by one. A change of many contacts " +
+      "is listed for 30 days, an erasure while it runs, an audit until the next one of its " +
+      "campaign.",
+    level: "site",
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only jobs of this site. Defaults to all jobs that the caller may read.",
+      ),
+      status: z.enum(jobStatuses).optional().describe("Only jobs with this status."),
+    }),
+    returns: pagedSchema("jobs", jobs.ListedJob),
+    handle: async ({ caller, query }) => {
+      const { items, pagination } = await jobs.list(caller, query);
+      return { jobs: items, pagination };
+    },
   }),
   route("GET /org/branding", "Get the branding footer", {
     operationId: "getBranding",

@@ -36,6 +36,7 @@ export const resources: Record<string, Resource> = {
     paths: ["/sso", "/auth/sso"],
     title: "Single sign-on",
   },
+  jobs: { description: "Long work with its progress, such as imports and exports." },
   "audit-log": {
     description: "Who changed what and when, and the requests that were made with API keys.",
     paths: ["/audit-log", "/request-log"],

@@ -6,6 +6,7 @@ import type { Write } from "../adapters/dynamodb/table.ts";
 import { now } from "../clock.ts";
 import { isTransient, type Problem } from "../errors.ts";
 import { indexAttributeNames, type Key } from "../keys.ts";
+import { endedJobAttributes, type JobAttributes } from "./job-index.ts";
 import * as leases from "./lease.ts";
 
 /**
@@ -87,11 +88,18 @@ export async function saveProgress<T extends object>(
 }
 
 /** Ends the job, so that no worker takes it again. */
-export const finishJob = (
-  lease: leases.Lease,
+export function finishJob(
+  { item, lease }: TakenJob<JobAttributes>,
   result: { status: "completed" | "cancelled" | "failed"; error?: string },
-): Promise<boolean> =>
-  leases.finish(lease, {
-    set: { ...result, updatedAt: now().toISOString() },
+): Promise<boolean> {
+  const time = now().toISOString();
+  return leases.finish(lease, {
+    set: {
+      ...result,
+      ...endedJobAttributes(item, result.status),
+      updatedAt: time,
+      finishedAt: time,
+    },
     remove: indexAttributeNames("due"),
   });
+}

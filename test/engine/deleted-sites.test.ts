@@ -45,7 +45,9 @@ const owned = [
 const exceptions = [
   ..."accept-invitation analytics api-keys app attachments attention audit-log auth".split(" "),
   ..."billing compliance contact-fields request-log".split(" "),
-  ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
+  ..."dashboard docs domains events health invitations jobs mcp members mfa openapi.json".split(
+    " ",
+  ),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
   ..."sso stock-photos suppressions system tracking unsubscribe validate".split(" "),

@@ -241,6 +241,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     { body: { frequency: "daily", recipient: "ada@example.net", siteId: made.sites } },
   ],
   "GET /imports": (made) => [siteOnly(made)],
+  "GET /jobs": (made) => [siteOnly(made)],
 };
 
 const formReferences = (made: IdsByKind): Fields => ({

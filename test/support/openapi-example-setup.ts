@@ -487,6 +487,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     world.callAndExpect("PUT", "/contact-fields/plan", { label: "Plan" }),
   ),
   listImports: withRecord("imports"),
+  listJobs: withRecord("imports"),
   changePlan: subscribed,
   cancelPlan: subscribed,
   getCurrentPlan: subscribed,

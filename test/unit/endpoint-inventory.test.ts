@@ -25,6 +25,7 @@ const extras = [
   "GET /app/assets/{file}",
   "GET /system/health", // for operators of the installation
   "GET /attention", // problems that somebody should look at
+  "GET /jobs", // the progress of all long work
   "GET /org/setup", // what is left before the first campaign
   "GET /reset-password",
   "POST /reset-password",

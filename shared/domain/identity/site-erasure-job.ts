@@ -3,6 +3,11 @@
 import { get, put, type Write } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../clock.ts";
+import {
+  type JobAttributes,
+  type JobStarter,
+  startedJobAttributes,
+} from "../../kernel/job-index.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 
@@ -19,26 +24,43 @@ export interface ErasureProgress {
   itemsErased: number;
 }
 
-export interface SiteErasure extends ErasureProgress {
+export interface SiteErasure extends ErasureProgress, JobAttributes {
   orgId: number;
   kind: "SITE";
   /** The site's id, under the name that the due index knows. */
   group: number;
+  /** Name of the site. */
+  name?: string;
   deletedAt: string;
 }
 
 /** Belongs to the transaction that deletes the site. */
-export function startErasureWrite({ orgId, siteId }: DeletedSite, contacts: number): Write {
+export function startErasureWrite(
+  { orgId, siteId }: DeletedSite,
+  { name, contacts, startedBy }: { name: string; contacts: number; startedBy: JobStarter },
+): Write {
+  const deletedAt = now().toISOString();
   const item: SiteErasure = {
     orgId,
     kind: "SITE",
     group: siteId,
-    deletedAt: now().toISOString(),
+    name,
+    deletedAt,
+    startedBy,
     contacts,
     contactsErased: 0,
     itemsErased: 0,
   };
-  return put(keys.siteErasure(orgId, siteId), { ...item, ...dueAt(siteId, addSeconds(60)) });
+  return put(keys.siteErasure(orgId, siteId), {
+    ...item,
+    ...dueAt(siteId, addSeconds(60)),
+    ...startedJobAttributes(orgId, {
+      type: "site_erasure",
+      id: siteId,
+      siteId: null,
+      createdAt: deletedAt,
+    }),
+  });
 }
 
 export const dueAt = (siteId: number, at: Date) =>

@@ -21,6 +21,7 @@ import {
 } from "../../caller.ts";
 import { conflict, missing, Problem } from "../../errors.ts";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
+import { toStarter } from "../../kernel/job-index.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import {
   countSkipped,
@@ -222,7 +223,7 @@ export async function show(caller: CallerScope, id: number): Promise<Site> {
  */
 export async function remove(caller: Caller, id: number): Promise<void> {
   const { orgId } = caller;
-  await find(caller, id);
+  const { name } = await find(caller, id);
   const [noSendsChecks, contacts] = await Promise.all([
     requireNoSendsWrites(orgId, id, siteHasSends()),
     counters.sumShards(ranges.contactCounts(orgId, id)),
@@ -240,7 +241,7 @@ export async function remove(caller: Caller, id: number): Promise<void> {
       },
     ),
     removeWrite(keys.trackingSite(id)),
-    startErasureWrite({ orgId, siteId: id }, contacts),
+    startErasureWrite({ orgId, siteId: id }, { name, contacts, startedBy: toStarter(caller) }),
     ...noSendsChecks,
   );
   cacheDeletion(orgId, id);

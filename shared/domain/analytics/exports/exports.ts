@@ -2,18 +2,20 @@
 import * as z from "zod";
 import * as blobs from "../../../adapters/s3/objects.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
-import type { CallerScope } from "../../../caller.ts";
+import type { Caller, CallerScope } from "../../../caller.ts";
 import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { invalid } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
+import { type JobAttributes, startedJobAttributes, toStarter } from "../../../kernel/job-index.ts";
 import type { Leased } from "../../../kernel/lease.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import { type ExportFormat, exportFormats } from "../../../kernel/table-export.ts";
-import { dueShardOf, emailShards, indexAttributes, indexes } from "../../../keys.ts";
+import { dueShardOf, indexAttributes, indexes } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import * as pages from "../../audience/contacts/contact-listing.ts";
 import * as sites from "../../identity/sites.ts";
+import { type ExportProgress, toPercent } from "./export-progress.ts";
 import {
   type ExportFilter,
   type ExportType,
@@ -49,7 +51,7 @@ export const Export = z
   .meta({ id: "Export" });
 export type Export = z.output<typeof Export>;
 
-export interface ExportRecord extends records.StoredRecord, Leased {
+export interface ExportRecord extends records.StoredRecord, Leased, JobAttributes {
   orgId: number;
   /** null for types with records of the organization. */
   siteId: number | null;
@@ -72,14 +74,6 @@ export interface StoredColumns extends OwnColumns {
   sampled?: boolean;
 }
 
-export interface ExportProgress {
-  uploadId: string;
-  parts: string[];
-  rows: number;
-  /** By shard: the sort key to resume after, null at its end. */
-  cursors: Record<string, string | null>;
-}
-
 export interface ExportRequest {
   type: ExportType;
   format: ExportFormat;
@@ -91,7 +85,7 @@ export interface ExportRequest {
  * Stores the export, then enqueues it. If the process dies in between, the schedule finds it on the
  * due index. Throws 404 or 400 if the filter names something that does not exist.
  */
-export async function start(caller: CallerScope, request: ExportRequest): Promise<Export> {
+export async function start(caller: Caller, request: ExportRequest): Promise<Export> {
   const { orgId } = caller;
   const { type, format, filter, bom } = await resolveSite(caller, request);
   const stamp = await records.newRecordFields("EXPORT");
@@ -107,7 +101,9 @@ export async function start(caller: CallerScope, request: ExportRequest): Promis
     bom,
     status: "queued",
     blob,
+    startedBy: toStarter(caller),
     ...dueAttributes(stamp.id, 60),
+    ...startedJobAttributes(orgId, { type: "export", ...stamp, siteId }),
   };
   await records.insert("EXPORT", caller, { record: item });
   await enqueueRun(orgId, item.id);
@@ -170,9 +166,7 @@ async function toApi({
   const downloadUrl = isStored
     ? await blobs.presignDownload(blob, `${type}.${format}`, urlSeconds)
     : null;
-  // The shards have about the same size.
-  const percentDone = (100 * countFinished(written?.cursors)) / emailShards.length;
-  const progress = status === "completed" ? 100 : Math.min(99, Math.floor(percentDone));
+  const progress = status === "completed" ? 100 : Math.min(99, toPercent(written));
   const rows = status === "completed" ? (written?.rows ?? 0) : null;
   return {
     id,
@@ -187,7 +181,3 @@ async function toApi({
     updatedAt,
   };
 }
-
-/** The number of shards that were read to their end. */
-export const countFinished = (cursors: ExportProgress["cursors"] = {}): number =>
-  Object.values(cursors).filter((cursor) => cursor === null).length;

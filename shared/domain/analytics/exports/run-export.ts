@@ -17,15 +17,9 @@ import { formatWriters } from "../../../kernel/table-export.ts";
 import { emailShards, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
 import { campaignAuditSource } from "./campaign-audit-source.ts";
+import { countFinished, type ExportProgress } from "./export-progress.ts";
 import type { ExportSource } from "./export-source.ts";
-import {
-  countFinished,
-  dueAttributes,
-  type ExportProgress,
-  type ExportRecord,
-  enqueueRun,
-  type StoredColumns,
-} from "./exports.ts";
+import { dueAttributes, type ExportRecord, enqueueRun, type StoredColumns } from "./exports.ts";
 import { exportSources } from "./sources.ts";
 
 /**
@@ -39,7 +33,7 @@ export async function runExport(orgId: number, id: number): Promise<void> {
     work: () => writeExport(job),
     enqueueNext: () => enqueueRun(orgId, id),
     // For example, the segment was deleted.
-    fail: ({ message }) => finishJob(job.lease, { status: "failed", error: message }),
+    fail: ({ message }) => finishJob(job, { status: "failed", error: message }),
   });
 }
 
@@ -69,7 +63,7 @@ async function writeExport(job: ExportJob): Promise<JobOutcome> {
   const outcome = await writeParts(job, source);
   if (outcome !== "done") return outcome;
   await blobs.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
-  await finishJob(job.lease, { status: "completed" });
+  await finishJob(job, { status: "completed" });
   return "done";
 }
 

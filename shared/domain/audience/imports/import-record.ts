@@ -1,6 +1,7 @@
 // The schemas and stored items of imports.
 import * as z from "zod";
 import { singleLineText } from "../../../kernel/email-fields.ts";
+import type { JobAttributes } from "../../../kernel/job-index.ts";
 import type { Leased } from "../../../kernel/lease.ts";
 import {
   Count,
@@ -190,9 +191,11 @@ export interface ImportRecord extends records.StoredRecord {
 }
 
 /** The part that changes. It is an item of its own, because it is small and written often. */
-export interface ImportProgress extends ImportCounts, Leased {
+export interface ImportProgress extends ImportCounts, Leased, JobAttributes {
   orgId: number;
   id: number;
+  /** As in the record. */
+  filename?: string | null;
   status: Import["status"];
   error?: string;
   updatedAt: string;

@@ -2,9 +2,10 @@
 
 import { get, getMany, put } from "../../../adapters/dynamodb/table.ts";
 import * as blobs from "../../../adapters/s3/objects.ts";
-import type { CallerScope } from "../../../caller.ts";
+import type { Caller, CallerScope } from "../../../caller.ts";
 import { epochSeconds } from "../../../clock.ts";
 import { invalid, limitExceeded } from "../../../errors.ts";
+import { startedJobAttributes, toStarter } from "../../../kernel/job-index.ts";
 import { type PageRequest, type Pagination, positionOf } from "../../../kernel/paging.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import * as records from "../../../kernel/records.ts";
@@ -32,7 +33,7 @@ export type ImportSource = { bytes: Uint8Array } | { uploadId: string };
  * due index. Throws 404 for an unknown list, 400 for an unknown upload.
  */
 export async function start(
-  caller: CallerScope,
+  caller: Caller,
   { siteId: requestedSiteId, filename, ...options }: NewImport,
   source: ImportSource,
 ): Promise<Import> {
@@ -53,14 +54,20 @@ export async function start(
   const run: ImportProgress = {
     orgId,
     id: newRecord.id,
+    filename: record.filename,
     status: "queued",
+    startedBy: toStarter(caller),
     updatedAt: newRecord.createdAt,
     ...zeroCounts,
   };
   await records.insert("IMPORT", caller, {
     record,
     extraWrites: [
-      put(keys.importRun(orgId, newRecord.id), { ...run, ...dueAttributes(newRecord.id, 60) }),
+      put(keys.importRun(orgId, newRecord.id), {
+        ...run,
+        ...dueAttributes(newRecord.id, 60),
+        ...startedJobAttributes(orgId, { type: "import", ...newRecord, siteId }),
+      }),
     ],
   });
   await enqueueRun(orgId, newRecord.id);

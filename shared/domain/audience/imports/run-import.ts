@@ -16,7 +16,7 @@ export async function runImport(orgId: number, id: number): Promise<void> {
     work: () => runSteps(job),
     enqueueNext: () => enqueueRun(orgId, id),
     // The file itself is wrong: for example no column has addresses, or a quote is not closed.
-    fail: ({ message }) => finishJob(job.lease, { status: "failed", error: message }),
+    fail: ({ message }) => finishJob(toTakenJob(job), { status: "failed", error: message }),
   });
 }
 
@@ -26,6 +26,8 @@ async function runSteps(job: ImportJob): Promise<JobOutcome> {
     const outcome = await step(job);
     if (outcome !== "done") return outcome;
   }
-  await finishJob(job.lease, { status: "completed" });
+  await finishJob(toTakenJob(job), { status: "completed" });
   return "done";
 }
+
+const toTakenJob = ({ run, lease }: ImportJob) => ({ item: run, lease });

@@ -1,5 +1,6 @@
 // Schemas and stored items of actions on many contacts.
 import * as z from "zod";
+import type { JobAttributes } from "../../../kernel/job-index.ts";
 import type { Leased } from "../../../kernel/lease.ts";
 import {
   Count,
@@ -142,7 +143,7 @@ export interface StoredTarget {
   name: string;
 }
 
-export interface ContactActionItem extends Leased {
+export interface ContactActionItem extends Leased, JobAttributes {
   id: number;
   orgId: number;
   siteId: number;

@@ -17,6 +17,7 @@ import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
+import { startedJobAttributes, toStarter } from "../../../kernel/job-index.ts";
 import {
   type PageRequest,
   type Pagination,
@@ -88,10 +89,15 @@ export async function start(caller: Caller, request: NewContactAction): Promise<
     ...{ page: 0, offset: 0, processed: 0, failed: 0, failures: [] },
     createdAt,
     updatedAt: createdAt,
+    startedBy: toStarter(caller),
     expires: epochSeconds(addSeconds(keptSeconds)),
   };
   await write(
-    put(keys.contactAction(orgId, id), { ...item, ...dueAttributes(id, 60) }),
+    put(keys.contactAction(orgId, id), {
+      ...item,
+      ...dueAttributes(id, 60),
+      ...startedJobAttributes(orgId, { type: "contact_action", ...item }),
+    }),
     ...(selectedIds.length ? [await selectedPageWrite(item, 0, selectedIds)] : []),
   );
   await enqueueRun(orgId, id);

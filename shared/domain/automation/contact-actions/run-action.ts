@@ -43,18 +43,18 @@ export async function runAction(orgId: number, id: number): Promise<void> {
     work: () => runSteps(job),
     enqueueNext: () => enqueueRun(orgId, id),
     // For example, the list was deleted in between.
-    fail: ({ message }) => finishJob(job.lease, { status: "failed", error: message }),
+    fail: ({ message }) => finishJob(job, { status: "failed", error: message }),
   });
 }
 
 async function runSteps(job: TakenAction): Promise<JobOutcome> {
   for (const step of [selectContacts, changeContacts]) {
     const outcome = await step(job);
-    if (outcome === "cancelled") await finishJob(job.lease, { status: "cancelled" });
+    if (outcome === "cancelled") await finishJob(job, { status: "cancelled" });
     if (outcome === "cancelled") return "done";
     if (outcome !== "done") return outcome;
   }
-  await finishJob(job.lease, { status: "completed" });
+  await finishJob(job, { status: "completed" });
   return "done";
 }
 

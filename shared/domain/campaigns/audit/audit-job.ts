@@ -3,17 +3,24 @@
 import { put, type Write } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../../clock.ts";
+import {
+  type JobAttributes,
+  type JobStarter,
+  startedJobAttributes,
+} from "../../../kernel/job-index.ts";
 import type { Leased } from "../../../kernel/lease.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { emptyAuditHash } from "./audit-hash.ts";
 import type { CandidateOutcome } from "./audit-rows.ts";
 
-export interface AuditJob extends Leased {
+export interface AuditJob extends Leased, JobAttributes {
   orgId: number;
   /** Id of the campaign. */
   id: number;
   siteId: number;
+  /** Name of the campaign when the job started. */
+  name?: string;
   status: "queued" | "running" | "completed" | "failed";
   error?: string;
   progress: AuditProgress;
@@ -43,6 +50,7 @@ interface AuditedCampaign {
   orgId: number;
   id: number;
   siteId: number;
+  name: string;
 }
 
 export const emptyProgress: AuditProgress = { hash: emptyAuditHash, pages: 0, counts: {} };
@@ -53,23 +61,31 @@ const graceSeconds = 60;
 export const auditDueAttributes = (id: number, seconds: number) =>
   indexAttributes(indexes.due("CAMPAIGNAUDIT", dueShardOf(id)), addSeconds(seconds).toISOString());
 
-/** Attributes that let the job run from its start. */
-export const startAttributes = (id: number) =>
-  ({
+/** Attributes that let the job run from its start. Without `startedBy`, the service starts it. */
+export function startAttributes(
+  { orgId, id, siteId, name }: AuditedCampaign,
+  startedBy?: JobStarter,
+) {
+  const time = now().toISOString();
+  return {
+    name,
     status: "queued",
     progress: emptyProgress,
     restarts: 0,
-    updatedAt: now().toISOString(),
+    updatedAt: time,
+    ...(startedBy && { startedBy }),
     ...auditDueAttributes(id, graceSeconds),
-  }) as const;
+    ...startedJobAttributes(orgId, { type: "campaign_audit", id, siteId, createdAt: time }),
+  } as const;
+}
 
 /** The caller enqueues the job after the commit. */
-export const createAuditWrite = ({ orgId, id, siteId }: AuditedCampaign): Write =>
-  put(keys.campaignAudit(orgId, id), {
-    orgId,
-    id,
-    siteId,
-    ...startAttributes(id),
+export const createAuditWrite = (campaign: AuditedCampaign): Write =>
+  put(keys.campaignAudit(campaign.orgId, campaign.id), {
+    orgId: campaign.orgId,
+    id: campaign.id,
+    siteId: campaign.siteId,
+    ...startAttributes(campaign),
   } satisfies AuditJob);
 
 export const enqueueAudit = (orgId: number, id: number, delaySeconds = 0): Promise<void> =>

@@ -2,8 +2,9 @@
 import * as z from "zod";
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { get, transact, update } from "../../../adapters/dynamodb/table.ts";
-import type { CallerScope } from "../../../caller.ts";
+import type { Caller, CallerScope } from "../../../caller.ts";
 import { conflict } from "../../../errors.ts";
+import { toStarter } from "../../../kernel/job-index.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
 import { keys } from "../../../keys.ts";
 import * as sources from "../../sending/mail-sources.ts";
@@ -95,7 +96,7 @@ export async function getAudit(caller: CallerScope, id: number): Promise<Campaig
 }
 
 /** Throws 409 while the campaign is not sent. Starts nothing while an audit is running. */
-export async function auditAgain(caller: CallerScope, id: number): Promise<CampaignAudit> {
+export async function auditAgain(caller: Caller, id: number): Promise<CampaignAudit> {
   const campaign = await campaigns.findStored(caller, id);
   const key = keys.campaignAudit(caller.orgId, id);
   const job = await get<AuditJob>(key);
@@ -106,7 +107,8 @@ export async function auditAgain(caller: CallerScope, id: number): Promise<Campa
       { code: "campaign_status" },
     );
   if (job.status === "completed" || job.status === "failed") {
-    const change = { set: startAttributes(id), remove: ["error"] };
+    const started = startAttributes({ ...campaign, orgId: caller.orgId }, toStarter(caller));
+    const change = { set: started, remove: ["error", "finishedAt"] };
     if (await transact(update(key, change, { if: equals("updatedAt", job.updatedAt) })))
       await enqueueAudit(caller.orgId, id);
   }

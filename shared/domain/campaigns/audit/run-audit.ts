@@ -58,7 +58,7 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
     },
     enqueueNext: () => enqueueAudit(orgId, id, delaySeconds),
     // The campaign was sent by an earlier version.
-    fail: ({ message }) => finishJob(job.lease, { status: "failed", error: message }),
+    fail: ({ message }) => finishJob(job, { status: "failed", error: message }),
   });
 }
 
@@ -115,6 +115,6 @@ async function finishAudit(job: TakenJob): Promise<JobOutcome> {
     );
   const isNewBaseline = !baseline || (isChanged && isSettledSince);
   await saveProgress(job, { latest: result, baseline: isNewBaseline ? result : baseline });
-  await finishJob(job.lease, { status: "completed" });
+  await finishJob(job, { status: "completed" });
   return "done";
 }

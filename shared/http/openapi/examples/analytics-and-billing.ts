@@ -170,6 +170,23 @@ const AttentionProblem = {
   record: { type: "sending_config", id: 1, siteId: null },
 };
 
+const Job = {
+  type: "import",
+  id: 1,
+  siteId: 1,
+  path: "/imports/1",
+  name: "Import of customers.csv",
+  status: "running",
+  state: "1,200 of 5,000 rows",
+  progress: 24,
+  done: 1200,
+  total: 5000,
+  failed: 3,
+  startedBy: { type: "user", id: 1 },
+  createdAt: "2026-12-01T09:00:00.000Z",
+  finishedAt: null,
+};
+
 export const analyticsExamples: Record<string, unknown> = {
   Figures,
   FiguresChange,
@@ -320,5 +337,6 @@ export const analyticsExamples: Record<string, unknown> = {
   },
   SystemHealth,
   AttentionProblem,
+  Job,
   Attention: { problems: [AttentionProblem] },
 };
