@@ -99,6 +99,18 @@ test("names each queue, and stored work that is late", async () => {
   });
 });
 
+test("names the time of the oldest enrollment without the hash of its sort key", async () => {
+  const key = keys.enrollment(999_997, 1, { shard: "0", contactId: 1 });
+  const at = "2001-02-03T04:05:00.000Z";
+  const position = indexAttributes(indexes.dueEnrollments(0), `${at}#0123456789abcdef`);
+  await write(put(key, { orgId: 999_997, ...position }));
+  const { dueWork } = await readHealth();
+  await write(remove(key));
+  const enrollments = dueWork.find(({ kind }) => kind === "enrollment");
+  expect(enrollments?.oldestDueAt).toBe(at);
+  expect(enrollments?.lateSeconds).toBeGreaterThan(0);
+});
+
 test("shows lanes with waiting email and an open circuit breaker", async () => {
   const [orgId, configId] = [999_998, 7_000_001];
   const until = clock.addSeconds(60);

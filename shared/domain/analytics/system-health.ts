@@ -165,7 +165,8 @@ async function readDueWork(): Promise<SystemHealth["dueWork"]> {
   const times = await readFirstDueTimes(shards.map(({ range }) => range));
   const first = new Map<string, string>();
   for (const [i, { kind }] of shards.entries()) {
-    const at = times[i];
+    // The sort key of an enrollment has a hash behind its time.
+    const at = times[i]?.split("#")[0];
     if (at !== undefined && at < (first.get(kind) ?? "~")) first.set(kind, at);
   }
   const time = now().getTime();

@@ -7,7 +7,7 @@ import { Count, RecordSiteId } from "../../../kernel/record-fields.ts";
 import * as sites from "../../identity/sites.ts";
 import { listOfSite } from "../topics/site-topics.ts";
 import { findTopics, guessColumns, mapColumns } from "./column-mapping.ts";
-import { type CsvRow, isBlankRow, readRows } from "./csv-rows.ts";
+import { type CsvRow, readRows } from "./csv-rows.ts";
 import { sampleCustomFields } from "./custom-field-sample.ts";
 import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { delimiters, encodings, type ImportColumn } from "./import-options.ts";
@@ -16,9 +16,6 @@ import { findUpload, type ImportSource } from "./imports.ts";
 import { parseRow } from "./parse-row.ts";
 import { readFrom, readHead } from "./stored-file.ts";
 
-/** What a preview reads at most: a second or two of work. Also ends a file of blank rows. */
-const maxRead = { rows: 100_000, bytes: 6_000_000 };
-
 export const ImportPreview = z
   .object({
     siteId: RecordSiteId,
@@ -26,9 +23,7 @@ export const ImportPreview = z
     delimiter: z.enum(delimiters).describe("Character between cells, as given or detected."),
     encoding: z.enum(encodings).describe("Character encoding, as given or detected."),
     total: Count.nullable().describe(
-      "Number of rows without the header and blank rows. `null` for a file of `uploadId`, of " +
-        `more than ${maxRead.rows.toLocaleString("en")} rows, or of more than ` +
-        `${maxRead.bytes / 1_000_000} MB.`,
+      "Number of rows without the header and blank rows. `null` for a file of `uploadId`.",
     ),
     columns: z
       .array(
@@ -49,9 +44,7 @@ export const ImportPreview = z
       .array(
         z.object({
           row: Count.describe("Row number as in a spreadsheet: the header is row 1."),
-          cells: z
-            .array(z.string())
-            .describe("Cells of the listed columns, at most 100 characters each."),
+          cells: z.array(z.string()).describe("Cells, at most 100 characters each."),
           error: z.string().nullable().describe("Why the row would fail, or `null`."),
         }),
       )
@@ -79,11 +72,7 @@ export async function preview(
   const { encoding: known, ...format } = sniffFormat(file.head, options);
   const encoding = known ?? (isUtf8(file) ? "utf-8" : "windows-1252");
   const { first, total } = await readFirstRows(
-    readRows(file.readFrom(format.start.bytes), format.start, {
-      ...format,
-      encoding,
-      withBlankRows: true,
-    }),
+    readRows(file.readFrom(format.start.bytes), format.start, { ...format, encoding }),
     file.isWhole,
   );
   const [header, ...rows] = first;
@@ -107,7 +96,7 @@ export async function preview(
     error,
     rows: rows.map(({ row, cells }) => ({
       row,
-      cells: cells.slice(0, columns.length).map(shown),
+      cells: cells.map(shown),
       error: error === null ? (parseRow(cells, columns).error ?? null) : null,
     })),
   };
@@ -165,8 +154,6 @@ async function readFirstRows(
   const first: CsvRow[] = [];
   let count = 0;
   for await (const row of all) {
-    if (row.row > maxRead.rows || row.end.bytes > maxRead.bytes) return { first, total: null };
-    if (isBlankRow(row.cells)) continue;
     count++;
     if (first.length <= shownRows) first.push(row);
     else if (!isCounted) break;
