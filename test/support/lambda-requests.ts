@@ -61,12 +61,9 @@ export async function invokeRoute<T>(
 
 /** Empty for a route at the root. */
 function baseOf({ routes }: RouteGroup, signature: string): string {
-  const key = toRouteKey(signature);
-  const isAtRoot = routes.some(({ method, path }) => `${method} ${path}` === key);
+  const isAtRoot = routes.some(({ method, path }) => `${method} ${path}` === signature);
   return isAtRoot ? "" : basePath;
 }
-
-const toRouteKey = (signature: string): string => signature.replace(/:(\w+)/g, "{$1}");
 
 export function createLambdaEvent(
   signature: string,
@@ -78,7 +75,7 @@ export function createLambdaEvent(
   const time = new Date();
   return {
     version: "2.0",
-    routeKey: toRouteKey(`${method} ${base}${path}`),
+    routeKey: `${method} ${base}${path.replace(/:(\w+)/g, "{$1}")}`,
     rawPath,
     rawQueryString: new URLSearchParams(query).toString(),
     headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },

@@ -197,13 +197,15 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
 function SelectionCell({ id, selection }: { id: number; selection: Selection }) {
   return (
     <td className="check">
-      <input
-        type="checkbox"
-        tabIndex={-1}
-        aria-label={`Select ${selection.labelOf(id)}`}
-        checked={selection.ids.has(id)}
-        onChange={() => selection.toggle(id)}
-      />
+      <label>
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${selection.labelOf(id)}`}
+          checked={selection.ids.has(id)}
+          onChange={() => selection.toggle(id)}
+        />
+      </label>
     </td>
   );
 }

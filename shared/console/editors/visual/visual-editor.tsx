@@ -206,7 +206,7 @@ function Palette() {
   };
   return (
     <>
-      <ul className="palette">
+      <ul className="block-choice">
         {blockTypes.map((type) => {
           const Icon = blockIcons[type];
           return (

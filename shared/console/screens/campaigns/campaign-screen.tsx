@@ -1,12 +1,11 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { CampaignDetail } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { RecordLoading } from "../../parts/record-loading.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { CampaignActions } from "./campaign-actions.tsx";
 import { CampaignDraft } from "./campaign-draft.tsx";
@@ -16,8 +15,7 @@ import { CampaignResult } from "./campaign-result.tsx";
 export function CampaignScreen() {
   const { id } = useParams({ from: "/shell/campaigns/$id" });
   const { data: campaign, error } = useQuery(queries.campaign(id));
-  if (!campaign)
-    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  if (!campaign) return <RecordLoading noun="campaign" list="/campaigns" error={error} />;
   const isEditable = campaign.status === "draft" || campaign.status === "scheduled";
   return (
     <div className="page">

@@ -1,13 +1,4 @@
-import {
-  Button,
-  MultiSelect,
-  Select,
-  Skeleton,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Button, MultiSelect, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { Form } from "pennymail";
@@ -22,6 +13,7 @@ import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { RecordLoading } from "../../parts/record-loading.tsx";
 import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
 import { DeleteForm } from "./delete-form.tsx";
 import { type DesignDraft, toDesign, toDesignDraft } from "./design-draft.ts";
@@ -31,8 +23,7 @@ import { FormPreview } from "./form-preview.tsx";
 export function FormDesigner() {
   const { id } = useParams({ from: "/shell/forms/$id" });
   const { data: form, error } = useQuery(queries.form(id));
-  if (!form)
-    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  if (!form) return <RecordLoading noun="form" list="/forms" error={error} />;
   return <Designer key={form.id} form={form} />;
 }
 

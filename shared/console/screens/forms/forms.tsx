@@ -30,7 +30,7 @@ export function Forms() {
   const create = () => site && mayWrite && creating.mutate(site.id);
   useShortcuts([{ keys: ["c"], label: "New form", run: create }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Forms" note="Let visitors of your pages sign up, with proof of consent">
         {mayWrite && site && (
           <Button

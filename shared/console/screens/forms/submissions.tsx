@@ -28,7 +28,7 @@ export function Submissions() {
   const opened = list.rows.find((row) => row.id === openId);
   return (
     <div className={opened ? "split with-drawer" : "split"}>
-      <div className="page list-page column-page">
+      <div className="page list-page">
         <PageHead
           title={form ? `Submissions of ${form.name}` : "Submissions"}
           note={

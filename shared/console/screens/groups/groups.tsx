@@ -63,7 +63,7 @@ export function Groups() {
   const create = () => site && mayWrite && setCreating(true);
   useShortcuts([{ keys: ["c"], label: action, run: create }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Lists and tags" note={note}>
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>

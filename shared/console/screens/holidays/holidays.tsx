@@ -28,7 +28,7 @@ export function Holidays() {
   const create = () => site && mayWrite && setCreating(true);
   useShortcuts([{ keys: ["c"], label: "New holiday email", run: create }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead
         title="Holiday emails"
         note="One email on a day, to all contacts that are in a sequence on that day"

@@ -56,7 +56,7 @@ export function Events() {
   const change = (next: Partial<typeof search>) =>
     navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Log" note="What providers and recipients did with emails" />
       <LogTabs />
       <search className="filters">

@@ -16,7 +16,7 @@ export function UnmatchedEvents() {
   const navigate = useNavigate();
   const list = usePagedRows(queries.unmatchedEvents(), ({ events }) => events);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Log" note="Reports of providers whose email was not found" />
       <LogTabs />
       <RowTable

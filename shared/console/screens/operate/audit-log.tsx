@@ -94,12 +94,7 @@ function Verification() {
   const { data } = checking;
   return (
     <div className="row">
-      <Button
-        variant="default"
-        size="compact-sm"
-        loading={checking.isPending}
-        onClick={() => checking.mutate()}
-      >
+      <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
         Check that no entry was changed
       </Button>
       <ErrorNote error={checking.error} />

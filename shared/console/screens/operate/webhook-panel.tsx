@@ -6,7 +6,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
-import { formatAgo, formatNumber } from "../../format.ts";
+import { capitalize, formatAgo, formatNumber } from "../../format.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -24,7 +24,7 @@ export function WebhookPanel({ id, onClose }: WebhookPanelProps) {
   const { data: webhook, error } = useQuery(queries.webhook(id));
   const title = webhook ? (
     <>
-      <h2>{webhook.description ?? "Webhook"}</h2>
+      <h2>{webhook.description || "Webhook"}</h2>
       <p className="breaks">{webhook.url}</p>
     </>
   ) : (
@@ -149,10 +149,10 @@ function Deliveries({ webhookId, mayWrite }: DeliveriesProps) {
       <ol className="emails">
         {data.deliveries.map((delivery) => (
           <li key={delivery.id}>
-            <p>
-              {labelOf(delivery.event)}
+            <div>
+              <p>{capitalize(labelOf(delivery.event))}</p>
               <small>{outcomeOf(delivery)}</small>
-            </p>
+            </div>
             <StatusMark status={delivery.status} tone={tones[delivery.status]} />
             {mayWrite && delivery.status === "dead" ? (
               <Button

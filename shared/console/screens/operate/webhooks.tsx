@@ -68,7 +68,7 @@ const columnsIn = (timezone: string): Column<Webhook>[] => [
     className: "c-main",
     render: ({ url, description }) => (
       <span className="who">
-        <b>{description ?? url}</b>
+        <b>{description || url}</b>
         {description && <span>{url}</span>}
       </span>
     ),

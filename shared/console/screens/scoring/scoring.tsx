@@ -28,7 +28,7 @@ export function Scoring() {
   const create = () => site && mayWrite && setCreating(true);
   useShortcuts([{ keys: ["c"], label: "New rule", run: create }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead
         title="Lead scoring"
         note="Points for what contacts do; the sum is their score in lists, segments and sequences"

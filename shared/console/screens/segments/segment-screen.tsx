@@ -10,6 +10,7 @@ import { useRight, useSite } from "../../data/session.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { RecordLoading } from "../../parts/record-loading.tsx";
 import {
   createCondition,
   type GroupDraft,
@@ -37,8 +38,7 @@ export function NewSegment() {
 export function SegmentScreen() {
   const { id } = useParams({ from: "/shell/segments/$id" });
   const { data: segment, error } = useQuery(queries.segment(id));
-  if (!segment)
-    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  if (!segment) return <RecordLoading noun="segment" list="/segments" error={error} />;
   return <Editor key={segment.id} siteId={segment.siteId} segment={segment} />;
 }
 

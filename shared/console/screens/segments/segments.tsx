@@ -22,7 +22,7 @@ export function Segments() {
   const create = () => site && mayWrite && navigate({ to: "/segments/new" });
   useShortcuts([{ keys: ["c"], label: "New segment", run: create }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Segments" note="Contacts that match rules now, looked up whenever you send">
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>

@@ -1,12 +1,11 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { SequenceDetail } from "pennymail";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { RecordLoading } from "../../parts/record-loading.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
 import { SequenceActions } from "./sequence-actions.tsx";
@@ -22,8 +21,7 @@ import { type StepDraft, useStepDraft } from "./use-step-draft.ts";
 export function SequenceScreen() {
   const { id } = useParams({ from: "/shell/sequences/$id/{-$part}" });
   const { data, error } = useQuery(sequenceQueries.detail(id));
-  if (!data)
-    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  if (!data) return <RecordLoading noun="sequence" list="/sequences" error={error} />;
   return <LoadedSequence key={id} sequence={data} />;
 }
 

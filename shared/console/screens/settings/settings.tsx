@@ -1,7 +1,8 @@
 import { Skeleton } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import { useMe } from "../../data/session.ts";
+import { capitalize } from "../../format.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Section, useSections } from "./sections.ts";
 
@@ -10,10 +11,20 @@ export function Settings() {
   const { section } = useParams({ strict: false });
   const allowed = useSections();
   const open = allowed.find(([key]) => key === section) ?? allowed[0];
+  const tabs = useRef<HTMLElement>(null);
+  // A phone has no room for all tabs.
+  useEffect(() => {
+    tabs.current
+      ?.querySelector("[aria-current]")
+      ?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [open?.[0]]);
   return (
     <div className="page">
-      <PageHead title="Settings" note={`${organization.name}, plan ${organization.plan}`} />
-      <nav className="tabs" aria-label="Settings">
+      <PageHead
+        title="Settings"
+        note={`${organization.name}, ${capitalize(organization.plan)} plan`}
+      />
+      <nav ref={tabs} className="tabs" aria-label="Settings">
         {allowed.map(([key, { label }]) => (
           <Link
             key={key}

@@ -44,7 +44,7 @@ export function Suppressions() {
   const add = () => mayWrite && setDialog("add");
   useShortcuts([{ keys: ["c"], label: "Add an address", run: add }]);
   return (
-    <div className="page list-page column-page">
+    <div className="page list-page">
       <PageHead title="Suppressions" note="Addresses that get no email, in all sites">
         {mayWrite && (
           <>

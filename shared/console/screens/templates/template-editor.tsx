@@ -1,19 +1,17 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import { useMemo, useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { parseDesign } from "../../editors/visual/parse-design.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { RecordLoading } from "../../parts/record-loading.tsx";
 import { CodeTemplate } from "./code-template.tsx";
 import { VisualTemplate } from "./visual-template.tsx";
 
 export function TemplateScreen() {
   const { id } = useParams({ from: "/shell/templates/$id" });
   const { data: template, error } = useQuery(queries.template(id));
-  if (!template)
-    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  if (!template) return <RecordLoading noun="template" list="/templates" error={error} />;
   return <TemplateEditor key={template.id} template={template} />;
 }
 
