@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { missingRequirement } from "./infra/local/engines/dynamodb-local.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}) => ({
   extends: true as const,
@@ -82,6 +83,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Tests wait for services, engines and browsers, which are processes of their own.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project("unit"),
       project("engine", engine),

@@ -23,9 +23,11 @@ const Content = z.custom<string | Uint8Array>();
 async function findFile(name: string): Promise<ConsoleFile> {
   const { consoleFolder } = config;
   const file = consoleFolder && (await readConsoleFile(consoleFolder, name));
-  if (!file) throw missing("The console has no such file");
+  if (!file) throw noFile();
   return file;
 }
+
+const noFile = () => missing("The console has no such file");
 
 async function getDocument({ request, reply }: { request: ApiRequest; reply: ApiReply }) {
   const { bytes: stored } = await findFile("index.html");
@@ -85,6 +87,8 @@ export const consoleFiles = routeGroup("console-files", [
     contentType: "text/javascript; charset=utf-8",
     otherContent: { "text/css": z.string(), "font/woff2": z.string() },
     handle: async ({ params: { file }, request, reply }) => {
+      // Only the routes of pages give the document its policy.
+      if (file.endsWith(".html")) throw noFile();
       const { bytes: stored, contentType, isCompressed } = await findFile(file);
       Object.assign(reply.headers, cachedForever, { "content-type": contentType });
       return isCompressed ? recompressedOnce({ cache, key: file, stored }, request, reply) : stored;

@@ -1,13 +1,19 @@
-// Handles paths of no group: redirects entry paths to the API reference, else 404.
+// Handles paths of no group: redirects those that people type, else 404.
 import { type HttpHandler, unknownPath } from "../../shared/http/dispatch.ts";
 
-/** Paths that people try first. */
-const entryPaths = new Set(["/api/v1", "/api/v1/", "/docs"]);
 const referencePath = "/api/v1/docs";
+/** Where the paths lead that people try first. */
+const entryPaths = new Map([
+  ["/api/v1", referencePath],
+  ["/api/v1/", referencePath],
+  ["/docs", referencePath],
+  ["/app/", "/app"],
+]);
 
 export const handler: HttpHandler = async (event, context) => {
   const { method } = event.requestContext.http;
-  if (/^(GET|HEAD)$/.test(method) && entryPaths.has(event.rawPath))
-    return { statusCode: 302, headers: { location: referencePath }, body: "" };
+  const location = entryPaths.get(event.rawPath);
+  if (location !== undefined && /^(GET|HEAD)$/.test(method))
+    return { statusCode: 302, headers: { location }, body: "" };
   return unknownPath(event, context);
 };

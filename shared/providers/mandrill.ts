@@ -84,9 +84,10 @@ export const mandrill: ProviderAdapter<typeof Credentials> = {
         readFound({ json }) {
           const messages = z.array(SearchedMessage).safeParse(json).data;
           if (!messages) return undefined;
-          const found = messages.map(({ _id, metadata }) => ({
+          const found = messages.map(({ _id, metadata, state }) => ({
             sendId: metadata.sendId,
             messageId: _id,
+            refusal: state === "rejected" ? "Mandrill rejected the mail" : undefined,
           }));
           return { found, isComplete: messages.length < 1000 };
         },
@@ -94,7 +95,11 @@ export const mandrill: ProviderAdapter<typeof Credentials> = {
   },
 };
 
-const SearchedMessage = z.object({ _id: z.string(), metadata: SendIdMetadata });
+const SearchedMessage = z.object({
+  _id: z.string(),
+  metadata: SendIdMetadata,
+  state: z.string().optional(),
+});
 
 const Problem = z.object({
   status: z.literal("error"),

@@ -59,13 +59,18 @@ test.each(["/nothing", "/api/v1/nothing", "/reset-password/more", "/index.html"]
   },
 );
 
-test.each(["/api/v1", "/api/v1/", "/docs"])("%s redirects to the API reference", async (path) => {
+test.each([
+  ["/api/v1", "/api/v1/docs"],
+  ["/api/v1/", "/api/v1/docs"],
+  ["/docs", "/api/v1/docs"],
+  ["/app/", "/app"],
+])("%s redirects to %s", async (path, goal) => {
   for (const method of ["GET", "HEAD"]) {
     const { status, headers } = await fetch(`${inject("baseUrl")}${path}`, {
       method,
       redirect: "manual",
     });
-    expect([method, status, headers.get("location")]).toEqual([method, 302, "/api/v1/docs"]);
+    expect([method, status, headers.get("location")]).toEqual([method, 302, goal]);
   }
   expect((await fetch(`${inject("baseUrl")}${path}`, { method: "POST" })).status).toBe(404);
 });

@@ -1,7 +1,7 @@
 // The command line as a customer installs it: child processes against a service.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { verifyWebhook } from "../../shared/clients/sdk/webhooks.ts";
@@ -397,7 +397,7 @@ describe("pennymail verify-audit", () => {
       contactId: 7,
       sendId: 9001,
       outcome: "failed",
-      error: 'no "x",\n1-2,3,4,e',
+      error: 'no "x",\n{1-2,3,4,e"\u2028',
     },
     { page: "b-000000", contactId: 3, sendId: null, outcome: "suppressed", error: null },
     { page: "a-000001", contactId: 5, sendId: 8000, outcome: "mailed", error: null },
@@ -408,7 +408,7 @@ describe("pennymail verify-audit", () => {
     sha256(""),
   );
 
-  test("recomputes the hash of a CSV or JSON file, and finds a changed row", async () => {
+  test("recomputes the hash of a CSV or JSON file, and finds changed and added rows", async () => {
     const person = createPerson();
     const { csv, json } = formatWriters;
     const columns = ["page", "contactId", "sendId", "outcome", "error"];
@@ -439,6 +439,12 @@ describe("pennymail verify-audit", () => {
       });
       save([...rows, rows[0]!]);
       expect((await person.run("verify-audit", file)).notes).toContain("1 rows repeat a contact");
+      save(rows);
+      appendFileSync(file, " a-000001,9,,mailed,\n");
+      expect(await person.run("verify-audit", file, "--hash", hash)).toMatchObject({
+        code: 2,
+        notes: expect.stringContaining("is no row of an audit"),
+      });
     }
     expect((await person.run("verify-audit", join(person.home, "none"))).code).toBe(2);
   });

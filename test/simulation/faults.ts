@@ -86,6 +86,12 @@ export function createFaults(random: () => number, times: number[]): Fault[] {
   }).toSorted((a, b) => a.at - b.at);
 }
 
+/**
+ * A fault that has not struck by then is over. The work that it disturbed gets its next attempts
+ * later.
+ */
+const maxFaultMs = 4 * 3_600_000;
+
 /** Finds the fault that strikes a call. */
 export function createFaultPlan(faults: Fault[]) {
   const open = faults.map((fault) => ({ fault, skip: fault.skip, calls: fault.calls }));
@@ -93,7 +99,8 @@ export function createFaultPlan(faults: Fault[]) {
     /** The fault of this call at `at` milliseconds after the start, if one strikes it. */
     strike(target: Target, at: number): Fault | undefined {
       for (const one of open) {
-        if (one.fault.target !== target || one.fault.at > at || one.calls === 0) continue;
+        const isOver = one.calls === 0 || at > one.fault.at + maxFaultMs;
+        if (one.fault.target !== target || one.fault.at > at || isOver) continue;
         if (one.skip-- > 0) continue;
         one.calls--;
         return one.fault;

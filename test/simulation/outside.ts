@@ -1,12 +1,15 @@
 // Everything outside of the service: the ten providers with their webhooks, endpoints of customers,
 // and callers of the API.
-
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { createOperations } from "../../infra/local/engines/kms-and-secrets.ts";
 import type { GatewayRequest } from "../../infra/local/gateway.ts";
 import type { createAccounts } from "../../infra/local/sandbox/accounts.ts";
 import type { openInbox, renderPart } from "../../infra/local/sandbox/inbox.ts";
 import type { createDispatch } from "../../infra/local/sandbox/provider-server.ts";
 import type { createProviders } from "../../infra/local/sandbox/providers/providers.ts";
+import type { createSnsTopics } from "../../infra/local/sandbox/sns.ts";
+import type { createSelfSignedCert } from "../../infra/local/sandbox/sns-certificate.ts";
 import type {
   CapturedMail,
   MailEventKind,
@@ -36,6 +39,8 @@ export interface Sandbox {
   renderPart: typeof renderPart;
   createDispatch: typeof createDispatch;
   createProviders: typeof createProviders;
+  createSelfSignedCert: typeof createSelfSignedCert;
+  createSnsTopics: typeof createSnsTopics;
   SandboxRefusal: typeof SandboxRefusal;
   formatEvent: typeof formatEvent;
   openWebhookTargets: typeof openWebhookTargets;
@@ -49,6 +54,8 @@ export const loadSandbox = (): Promise<SandboxCode> =>
     export { openInbox, renderPart } from "./infra/local/sandbox/inbox.ts";
     export { createDispatch } from "./infra/local/sandbox/provider-server.ts";
     export { createProviders } from "./infra/local/sandbox/providers/providers.ts";
+    export { createSelfSignedCert } from "./infra/local/sandbox/sns-certificate.ts";
+    export { createSnsTopics } from "./infra/local/sandbox/sns.ts";
     export { SandboxRefusal } from "./infra/local/sandbox/types.ts";
     export { formatEvent } from "./infra/local/sandbox/webhook-format.ts";
     export { openWebhookTargets } from "./infra/local/sandbox/webhook-targets.ts";
@@ -163,7 +170,19 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
   const accounts = sandbox.createAccounts(Buffer.alloc(32, 7));
   const inbox = sandbox.openInbox();
   const webhookTargets = sandbox.openWebhookTargets(undefined, accounts);
-  const providers = sandbox.createProviders({} as never);
+  const snsKey = {
+    privateKey: snsPrivateKey,
+    certificate: sandbox.createSelfSignedCert(snsPrivateKey, "sns.amazonaws.com"),
+  };
+  const topics = sandbox.createSnsTopics(
+    { root: Buffer.alloc(0), snsSigningKey: async () => snsKey },
+    webhookTargets,
+  );
+  const providers = sandbox.createProviders(topics);
+  /** In some worlds nobody has entered the webhook URLs at the providers. */
+  const postsEvents = random() < 0.75;
+  /** When the searches of the providers find a mail, by its id in the inbox. */
+  const searchableAt = new Map<number, number>();
   const mails: DeliveredMail[] = [];
   const events: PostedEvent[] = [];
   const received: ReceivedWebhook[] = [];
@@ -175,7 +194,12 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       sandbox.createDispatch(provider, {
         accounts,
         schedule: { add() {}, of: () => [], remove() {} },
-        inbox,
+        inbox: {
+          filter: (matches) =>
+            inbox.filter((mail) => searchableAt.get(mail.id)! <= time.now() && matches(mail)),
+        },
+        servePublic: (request) =>
+          provider.key === "ses" ? topics.serveSns(request) : Promise.resolve(undefined),
         accept(drafts, by, account) {
           for (const draft of drafts)
             receiveMail(inbox.add(draft, by.key, account.id), by, account.id);
@@ -193,7 +217,8 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       at: time.now(),
     };
     mails.push(mail);
-    for (const kind of drawEvents(random)) {
+    searchableAt.set(captured.id, time.now() + drawSearchDelay(random));
+    for (const kind of postsEvents ? drawEvents(random) : []) {
       if (!provider.webhook.events[kind]) continue;
       for (const target of webhookTargets.listFor(provider.key, accountId))
         scheduleEvent({ kind, mail, isAccepted: false }, { captured, provider, target });
@@ -322,11 +347,24 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
   };
 }
 
+/** Signs the events of Amazon SES. The same in every run, because events contain signatures. */
+const snsPrivateKey = readFileSync(
+  join(import.meta.dirname, "../fixtures/tls/sns-key.pem"),
+  "utf8",
+);
+
 const toResponse = ({ status, headers = {}, body = "" }: SandboxResponse): SimulatedResponse => ({
   status,
   headers: { "content-type": "application/json", ...headers },
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
+
+/** Less than the hour between two look-ups, so that no mail counts as missing. */
+const maxSearchDelayMs = 40 * 60_000;
+
+/** Searches find some mails late, so an answer can lack some of its mails. */
+const drawSearchDelay = (random: () => number): number =>
+  random() < 0.3 ? maxSearchDelayMs * random() : 0;
 
 /** The events of one mail, as they happen. They are posted in any order. */
 function drawEvents(random: () => number): MailEventKind[] {

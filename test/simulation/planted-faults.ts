@@ -83,4 +83,16 @@ export const plantedFaults: PlantedFault[] = [
     code: "update(keys.idCounter(kind), { add: { last: n } })",
     replacement: "update(keys.idCounter(kind), { add: { last: 1 } })",
   },
+  {
+    name: "A mail counts as missing after one search",
+    file: "shared/domain/sending/look-up-sends.ts",
+    code: "if (!missingSince) return lookUpAgain(orgId, send, answer.askedAt);",
+    replacement: "if (!missingSince) return void (await uncertain.handOverAgain(orgId, send));",
+  },
+  {
+    name: "The search of a provider finds every mail",
+    file: "shared/providers/look-up.ts",
+    code: "mail.sendId === String(sendId)",
+    replacement: "sendId > 0",
+  },
 ];

@@ -1,17 +1,19 @@
 // `npm run simulate -- --seed 7` plays one simulated world, and `--seeds 1000` that many. README.md
 // explains what it does and how to read a failure.
-import { createWriteStream } from "node:fs";
+import { createWriteStream, openSync, writeSync } from "node:fs";
 import { runCommand } from "../../infra/local/command-line.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { loadService } from "./service.ts";
 import { shrink } from "./shrink.ts";
 import { createPlan, type SimulationResult, type Stage, simulate } from "./simulation.ts";
+import { createMemoryTable, type MemoryTable, recordCalls } from "./table.ts";
 import { loadCode, prepareWorld } from "./world.ts";
 
 const usage = `npm run simulate -- [--seed 7] [--seeds 100] [--hours 1] [--trace FILE] [--verbose]
 Plays a whole installation with faults on a simulated clock, and checks its books.
 --seed is the first seed, --seeds how many are played, --hours how long callers act.
 --trace writes every call and log line, --verbose prints a line for each seed.
+--table-calls writes every call of the table with its answer, as lines of JSON.
 --planted plays faults of the source that must be found.`;
 
 const maxSeedsToFind = 100;
@@ -33,10 +35,12 @@ await runCommand({
     seeds: { type: "string", default: "1" },
     hours: { type: "string", default: "1" },
     trace: { type: "string" },
+    "table-calls": { type: "string" },
     verbose: { type: "boolean", default: false },
     planted: { type: "boolean", default: false },
   },
-  async run({ values: { seed, seeds, hours, trace, verbose = false, planted } }) {
+  async run({ values }) {
+    const { seed, seeds, hours, trace, verbose = false, planted } = values;
     const settings = {
       firstSeed: Number(seed),
       seeds: Number(seeds),
@@ -45,7 +49,8 @@ await runCommand({
       verbose,
     };
     const code = await loadCode();
-    const stage: Stage = { code, prepared: await prepareWorld(code) };
+    const table = tableWritingCalls(values["table-calls"]);
+    const stage: Stage = { code, prepared: await prepareWorld(code, table) };
     const startedAt = performance.now();
     const isGreen = planted
       ? await findPlantedFaults(stage, settings)
@@ -54,6 +59,13 @@ await runCommand({
     if (!isGreen) process.exitCode = 1;
   },
 });
+
+function tableWritingCalls(path: string | undefined): MemoryTable {
+  const table = createMemoryTable();
+  if (path === undefined) return table;
+  const file = openSync(path, "w");
+  return recordCalls(table, (call) => void writeSync(file, `${JSON.stringify(call)}\n`));
+}
 
 async function playSeeds(
   stage: Stage,

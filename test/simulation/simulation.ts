@@ -1,5 +1,7 @@
 // One simulation: a plan of actions and faults, played in a world of its own, with its books
 // checked in the end.
+
+import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { type Action, createActions, createLedger, describeAction, runAction } from "./actions.ts";
 import { checkBooks } from "./books.ts";
@@ -9,6 +11,8 @@ import { type Code, createWorld, type PreparedWorld } from "./world.ts";
 export interface Plan {
   seed: number;
   hours: number;
+  /** The providers that callers send with. */
+  providers: string[];
   actions: Action[];
   faults: Fault[];
 }
@@ -34,17 +38,28 @@ export function createPlan(seed: number, hours: number): Plan {
     random,
     actions.map(({ at }) => at),
   );
-  return { seed, hours, actions, faults };
+  return { seed, hours, providers: pickProviders(random), actions, faults };
 }
+
+function pickProviders(random: () => number): string[] {
+  const left: string[] = [...providerKeys];
+  return Array.from(
+    { length: providersPerWorld },
+    () => left.splice(Math.floor(random() * left.length), 1)[0]!,
+  );
+}
+const providersPerWorld = 3;
 
 /** How long a world gets to come to rest: longer than every lease, retry and backoff. */
 const restHours = 26;
 
 export async function simulate(
-  { code, prepared }: Stage,
+  { code, prepared: all }: Stage,
   plan: Plan,
   onTrace?: (line: string) => void,
 ): Promise<SimulationResult> {
+  const configs = all.configs.filter(({ provider }) => plan.providers.includes(provider));
+  const prepared = { ...all, configs };
   const world = createWorld({
     code,
     seed: plan.seed,

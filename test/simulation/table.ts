@@ -66,6 +66,41 @@ export interface MemoryTable {
   copy(): MemoryTable;
 }
 
+/** A call of the table, and its answer. */
+export interface TableCall {
+  operation: string;
+  input: object;
+  /** Undefined if the call was refused. */
+  output?: object;
+  /** The type of the `TableError`, with the codes of its reasons. */
+  refusal?: string[];
+}
+
+/** A table that tells `record` about each call. */
+export const recordCalls = (
+  table: MemoryTable,
+  record: (call: TableCall) => void,
+): MemoryTable => ({
+  ...table,
+  call(operation, input) {
+    try {
+      const output = table.call(operation, input);
+      record({ operation, input, output });
+      return output;
+    } catch (error) {
+      if (error instanceof TableError)
+        record({ operation, input, refusal: describeRefusal(error.type, error.reasons) });
+      throw error;
+    }
+  },
+  copy: () => recordCalls(table.copy(), record),
+});
+
+export const describeRefusal = (type: string, reasons: { Code?: string }[] = []): string[] => [
+  type,
+  ...reasons.map(({ Code = "None" }) => Code),
+];
+
 const indexNames = ["due", "new"] as const;
 
 export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {

@@ -1,6 +1,7 @@
 // One simulated world: the service, everything outside of it, the clock and the network between
 // them. Every choice comes from one seed.
 import { createHash } from "node:crypto";
+import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { createFaultPlan, type Fault } from "./faults.ts";
 import { createNetwork } from "./network.ts";
@@ -31,6 +32,8 @@ const settings: Record<string, string> = {
   ALLOW_LOOPBACK_WEBHOOKS: "on",
   ADDRESS_LIMIT_PER_MINUTE: "100000",
   LOG_LEVEL: "ERROR",
+  // The stand-in of Amazon SES also serves the certificate of SNS.
+  SNS_URL: "https://ses.sim",
 };
 
 export interface Code {
@@ -56,9 +59,6 @@ export async function loadCode(): Promise<Code> {
 }
 
 const toEnvName = (name: string) => name.toUpperCase().replaceAll("-", "_");
-
-/** The providers of the simulated organization. Amazon SES has no events here: they need SNS. */
-const providerKeys = ["postmark", "resend", "mailgun", "brevo", "sparkpost"] as const;
 
 export interface World {
   time: SimulatedTime;
@@ -209,8 +209,11 @@ const firstStart = Date.parse("2027-01-04T08:00:00Z");
 const contactCount = 12;
 
 /** Signs up and adds a site, sending configs, a list with contacts and a webhook endpoint. */
-export async function prepareWorld(code: Code): Promise<PreparedWorld> {
-  const world = createWorld({ code, seed: 0, faults: [], start: firstStart });
+export async function prepareWorld(
+  code: Code,
+  table = createMemoryTable(),
+): Promise<PreparedWorld> {
+  const world = createWorld({ code, seed: 0, faults: [], start: firstStart, table });
   const prepared = await world.time.runUntilSettled(prepare(world));
   await world.time.runUntil(world.time.now() + 30 * 60_000);
   return { ...prepared, table: world.table, endedAt: world.time.now() };

@@ -61,9 +61,12 @@ export async function invokeRoute<T>(
 
 /** Empty for a route at the root. */
 function baseOf({ routes }: RouteGroup, signature: string): string {
-  const isAtRoot = routes.some(({ method, path }) => `${method} ${path}` === signature);
+  const key = toRouteKey(signature);
+  const isAtRoot = routes.some(({ method, path }) => `${method} ${path}` === key);
   return isAtRoot ? "" : basePath;
 }
+
+const toRouteKey = (signature: string): string => signature.replace(/:(\w+)/g, "{$1}");
 
 export function createLambdaEvent(
   signature: string,
@@ -75,7 +78,7 @@ export function createLambdaEvent(
   const time = new Date();
   return {
     version: "2.0",
-    routeKey: `${method} ${base}${path.replace(/:(\w+)/g, "{$1}")}`,
+    routeKey: toRouteKey(`${method} ${base}${path}`),
     rawPath,
     rawQueryString: new URLSearchParams(query).toString(),
     headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },

@@ -135,6 +135,13 @@ describe("a mail that the provider refused", () => {
         status: "refused",
         error: `${type}: 550 Not allowed`,
       });
+    const message = { _id: "u", metadata: { sendId: "7" }, state: "rejected" };
+    expect(await findIn("mandrill", [message])).toEqual({
+      status: "refused",
+      error: "Mandrill rejected the mail",
+    });
+    const sent = [message, { ...message, state: "sent" }];
+    expect(await findIn("mandrill", sent)).toMatchObject({ status: "found" });
   });
 
   test("is found if the provider accepted it, too", async () => {

@@ -2,7 +2,6 @@
 // the description of GET /campaigns/:id/audit and shares no code with the service.
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
-import { createInterface } from "node:readline";
 import { call, connect } from "./api-client.ts";
 import { type Command, textOf } from "./command.ts";
 import { CommandError, exitCodes } from "./exit-codes.ts";
@@ -14,7 +13,8 @@ export const verifyAudit: Command = {
   description:
     "Reads a file of POST /exports with the type campaign-audit, CSV or JSON, counts its rows by " +
     "outcome and recomputes their hash. Exits with 1 if a contact has several rows, or if the " +
-    "hash is not the expected one. Only --campaign asks the service.",
+    "hash is not the expected one, and with 2 if a line of the file is no row. Only --campaign " +
+    "asks the service.",
   options: { hash: { type: "string" }, campaign: { type: "string" }, json: { type: "boolean" } },
   optionTexts: {
     "--hash HASH": "Hash that you noted",
@@ -83,41 +83,96 @@ async function readFile(path: string): Promise<AuditFile> {
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+interface FileFormat {
+  header: RegExp;
+  /** What follows the last row. */
+  footer: RegExp;
+  /** Undefined if the record is no row. */
+  parseRow(record: string): AuditRow | undefined;
+  /** Whether the record continues on the next line. */
+  isUnfinished(record: string): boolean;
+}
+
+const csv: FileFormat = {
+  header: /^\uFEFF?page,contactId,sendId,outcome,error$/,
+  footer: /^$/,
+  parseRow: (record) => {
+    const row = /^([^",]+),([^",]+),([^",]*),([^",]+),(?:[^",]*|"(?:[^"]|"")*")$/.exec(record);
+    if (!row) return undefined;
+    const [, page = "", contactId = "", sendId = "", outcome = ""] = row;
+    return { page, contactId, sendId, outcome };
+  },
+  // A quoted error can have several lines.
+  isUnfinished: (record) => record.split('"').length % 2 === 0,
+};
+
+const json: FileFormat = {
+  header: /^\{"data":\{"rows":\[$/,
+  footer: /^(?:\]\}\})?$/,
+  parseRow: (record) => {
+    if (!record.startsWith("{")) return undefined;
+    const { page, contactId, sendId, outcome } = JSON.parse(record.replace(/,$/, ""));
+    return {
+      page: String(page),
+      contactId: String(contactId),
+      sendId: String(sendId ?? ""),
+      outcome: String(outcome),
+    };
+  },
+  isUnfinished: () => false,
+};
+
+const isAuditRow = ({ page, contactId, sendId, outcome }: AuditRow): boolean =>
+  /^\w+-\d+$/.test(page) &&
+  /^\d+$/.test(contactId) &&
+  /^\d*$/.test(sendId) &&
+  /^[a-zA-Z]+$/.test(outcome);
+
+/**
+ * Throws `CommandError` for every line that is no row: another program could show as a row what is
+ * skipped here.
+ */
 async function* readRows(path: string): AsyncGenerator<AuditRow> {
-  const lines = createInterface({ input: openFile(path), crlfDelay: Number.POSITIVE_INFINITY });
-  let isInsideQuotes = false;
   try {
-    for await (const line of lines) {
-      const row = isInsideQuotes ? undefined : parseLine(line);
-      // A quoted error can have several lines.
-      if (!line.startsWith("{") && line.split('"').length % 2 === 0)
-        isInsideQuotes = !isInsideQuotes;
+    let format: FileFormat | undefined;
+    let hasEnded = false;
+    let record = "";
+    let lines = 0;
+    for await (const line of readLines(path)) {
+      lines++;
+      if (!format) {
+        format = [csv, json].find(({ header }) => header.test(line));
+        if (!format) throw new Error("it does not begin like an exported audit");
+        continue;
+      }
+      record += line;
+      if (format.isUnfinished(record) && record.length < maxLineLength) {
+        record += "\n";
+        continue;
+      }
+      const row = hasEnded ? undefined : format.parseRow(record);
+      const isValid = row ? isAuditRow(row) : format.footer.test(record);
+      if (!isValid) throw new Error(`line ${lines} is no row of an audit`);
       if (row) yield row;
+      else hasEnded = true;
+      record = "";
     }
+    if (record) throw new Error("a quoted text has no end");
   } catch (error) {
     throw new CommandError(`${path} cannot be read: ${(error as Error).message}`);
   }
 }
 
-const openFile = (path: string) => fs.createReadStream(path, "utf8");
+const maxLineLength = 100_000;
 
-/** A row of either format. Undefined for the first and the last lines of a file. */
-function parseLine(line: string): AuditRow | undefined {
-  if (line.startsWith('{"page"')) {
-    const row = JSON.parse(line.replace(/,$/, "")) as Record<
-      keyof AuditRow,
-      string | number | null
-    >;
-    const text = (key: keyof AuditRow) => String(row[key] ?? "");
-    return {
-      page: text("page"),
-      contactId: text("contactId"),
-      sendId: text("sendId"),
-      outcome: text("outcome"),
-    };
+/** Splits at line feeds only: node:readline also splits at characters that JSON does not escape. */
+async function* readLines(path: string): AsyncGenerator<string> {
+  let rest = "";
+  for await (const part of fs.createReadStream(path, "utf8")) {
+    const lines: string[] = (rest + part).split("\n");
+    rest = lines.pop()!;
+    if (rest.length > maxLineLength) throw new Error("a line is too long");
+    for (const line of lines) yield line.replace(/\r$/, "");
   }
-  const cells = /^([0-9a-z]+-\d+),(\d+),(\d*),(\w+),/.exec(line);
-  if (!cells) return undefined;
-  const [, page = "", contactId = "", sendId = "", outcome = ""] = cells;
-  return { page, contactId, sendId, outcome };
+  if (rest) yield rest;
 }

@@ -1,0 +1,86 @@
+// The table in memory answers as an engine of DynamoDB does: the calls of a simulation are made
+// again, in the same order, at the embedded engine.
+import { execFile } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { openDataFolder } from "../../infra/local/data-folder.ts";
+import { startEngines } from "../../infra/local/engines/engines.ts";
+import { AwsJsonCommand, AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { describeRefusal, type TableCall } from "./table.ts";
+
+test("the table in memory answers every call of a simulation as an engine does", async () => {
+  const file = join(await mkdtemp(join(tmpdir(), "table-calls-")), "calls.jsonl");
+  const command = join(import.meta.dirname, "run.ts");
+  await promisify(execFile)(process.execPath, [command, "--seed", "3", "--table-calls", file]);
+  const engines = await startEngines({ folder: openDataFolder(":memory:"), queues: [] });
+  onTestFinished(() => engines.stop());
+  Object.assign(process.env, engines.env);
+  const operations = new Set<string>();
+  for await (const line of createInterface(createReadStream(file))) {
+    const call = JSON.parse(line) as TableCall;
+    operations.add(call.operation);
+    expect(whatCallersRead(await repeatCall(call)), line).toEqual(whatCallersRead(answerOf(call)));
+  }
+  expect(operations.size).toBeGreaterThan(7);
+});
+
+const client = new DynamoDbClient();
+
+class RepeatedCall extends AwsJsonCommand<object, Answer> {
+  readonly operation: string;
+  constructor({ operation, input }: TableCall) {
+    super(input);
+    this.operation = operation;
+  }
+  override toBody(): string {
+    // The embedded engine needs commas between the assignments of a PartiQL UPDATE.
+    return JSON.stringify(this.input)
+      .replaceAll('"simulated"', '"pennymail"')
+      .replaceAll('\\"simulated\\"', '\\"pennymail\\"')
+      .replaceAll('=? SET \\"', '=?, \\"');
+  }
+}
+
+const repeatCall = (call: TableCall): Promise<string[] | Answer> =>
+  client.send(new RepeatedCall(call)).catch((error: unknown) => {
+    if (!(error instanceof AwsServiceError)) throw error;
+    return describeRefusal(error.name, error.CancellationReasons);
+  });
+
+const answerOf = ({ output, refusal }: TableCall): string[] | Answer => refusal ?? output ?? {};
+
+interface Answer {
+  Count?: number;
+  Items?: object[];
+  Item?: object;
+  Attributes?: object;
+  LastEvaluatedKey?: object;
+  /** Of a BatchExecuteStatement, or of a BatchGetItem by table. */
+  Responses?: Statement[] | Record<string, StoredItem[]>;
+}
+interface Statement {
+  Error?: { Code: string };
+}
+interface StoredItem {
+  pk: { S: string };
+  sk: { S: string };
+}
+
+/** What callers read of an answer. Items of a BatchGetItem have no order. */
+function whatCallersRead(answer: string[] | Answer): unknown {
+  if (Array.isArray(answer)) return answer;
+  const { Count, Items, Item, Attributes, LastEvaluatedKey, Responses } = answer;
+  const found = Array.isArray(Responses)
+    ? Responses.map(({ Error: error }) => error?.Code)
+    : Object.values(Responses ?? {}).flatMap((items) => items.toSorted(compareKeys));
+  return { Count, Items, Item, Attributes, LastEvaluatedKey, found };
+}
+
+const compareKeys = (a: StoredItem, b: StoredItem): number =>
+  `${a.pk.S} ${a.sk.S}` < `${b.pk.S} ${b.sk.S}` ? -1 : 1;
