@@ -14,12 +14,14 @@ import { runUntilIdle } from "../support/sending-client.ts";
 const base = inject("baseUrl");
 const exact = { exact: true } as const;
 
+// The name of the image takes the place of a property of the document.
 const emailHtml = `<!doctype html><html lang="en"><head>
 <meta name="color-scheme" content="light dark">
 <style>body { color: rgb(1, 2, 3) }
 @media (prefers-color-scheme: dark) { body { color: rgb(4, 5, 6) } }</style></head>
 <body><h1>Hello {{ firstName | default: "there" }}</h1>
-<p><a href="https://shop.example/spring">Read more</a></p></body></html>`;
+<p><a href="https://shop.example/spring">Read more</a></p>
+<img name="styleSheets" alt=""></body></html>`;
 
 /** An account with a sender, a template, and a list of people who open and click. */
 async function accountWithAudience() {

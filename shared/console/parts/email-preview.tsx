@@ -1,5 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 interface EmailPreviewProps {
   html: string;
@@ -61,35 +61,36 @@ interface EmailFrameProps extends Pick<EmailPreviewProps, "html" | "title"> {
 }
 
 function EmailFrame({ view, scheme, html, title, noteOf }: EmailFrameProps) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  const [isLoaded, setLoaded] = useState(false);
+  const [root, setRoot] = useState<HTMLElement>();
   useEffect(() => {
-    const email = frame.current?.contentDocument;
-    if (!isLoaded || !email) return;
-    email.documentElement.innerHTML = html;
-    applyScheme(email, scheme);
-    if (noteOf) addNotes(email, noteOf);
-  }, [isLoaded, scheme, html, noteOf]);
+    if (!root) return;
+    root.innerHTML = html;
+    applyScheme(root, scheme);
+    if (noteOf) addNotes(root, noteOf);
+  }, [root, scheme, html, noteOf]);
   return (
     <iframe
-      ref={frame}
       className={`${view} ${scheme}`}
       title={title}
       src="/app/preview"
       sandbox="allow-same-origin"
-      onLoad={() => setLoaded(true)}
+      onLoad={({ currentTarget }) => setRoot(currentTarget.contentDocument?.documentElement)}
     />
   );
 }
 
 const schemeQuery = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/g;
 
-/** Shows the email as in a scheme, whatever the scheme of this device is. */
-function applyScheme(email: Document, scheme: string): void {
+/**
+ * Shows the email as in a scheme, whatever the scheme of this device is. Uses no property of the
+ * document: an image with the name of one takes its place.
+ */
+function applyScheme(root: HTMLElement, scheme: string): void {
   // A query that is always true, or never.
   const answer = (media: string) =>
     media.replace(schemeQuery, (_, asked) => (asked === scheme ? "(width >= 0)" : "(width < 0)"));
-  for (const sheet of email.styleSheets) {
+  for (const { sheet } of root.querySelectorAll("style")) {
+    if (!sheet) continue;
     if (sheet.media.length > 0) sheet.media.mediaText = answer(sheet.media.mediaText);
     for (const rule of sheet.cssRules)
       if ("media" in rule) {
@@ -97,20 +98,20 @@ function applyScheme(email: Document, scheme: string): void {
         media.mediaText = answer(media.mediaText);
       }
   }
-  for (const source of email.querySelectorAll("source[media]"))
+  for (const source of root.querySelectorAll("source[media]"))
     source.setAttribute("media", answer(source.getAttribute("media")!));
-  email.documentElement.style.colorScheme = scheme;
+  root.style.colorScheme = scheme;
 }
 
 const noteStyle =
   "display:inline-block;margin-left:4px;padding:0 6px;border-radius:9px;background:#4451c7;" +
   "color:#fff;font:600 11px/18px system-ui,sans-serif;vertical-align:middle";
 
-function addNotes(email: Document, noteOf: (href: string) => string | undefined): void {
-  for (const link of email.querySelectorAll<HTMLAnchorElement>("a[href]")) {
+function addNotes(root: HTMLElement, noteOf: (href: string) => string | undefined): void {
+  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[href]")) {
     const note = noteOf(link.href);
     if (!note) continue;
-    const mark = email.createElement("span");
+    const mark = document.createElement("span");
     mark.style.cssText = noteStyle;
     mark.textContent = note;
     link.append(mark);
