@@ -7,6 +7,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { styleText } from "node:util";
 import * as esbuild from "esbuild";
 import { buildConsole } from "../console/build.ts";
+import { printsHelp } from "../local/command-line.ts";
 import { type BundleUsage, scanBundle } from "./bundle-usage.ts";
 import {
   dropDescriptions,
@@ -161,7 +162,12 @@ function formatTable(bundles: FunctionBundle[]): string {
     .join("\n");
 }
 
-if (import.meta.main) {
+const usage = `npm run build
+
+Bundles every Lambda function into dist, and prints the size of each. Fails if one is over
+${kilobytes(maxBundleBytes)}.`;
+
+if (import.meta.main && !printsHelp(usage)) {
   const started = performance.now();
   const bundles = await build();
   // `cdk` runs this before every command and prints its own output.

@@ -1,13 +1,18 @@
-// `npm run test:fuzz` runs test/fuzz in its own process group, with a time limit. Without Python
-// the tests are skipped. The argument `install` only installs Schemathesis.
+// `npm run test:fuzz` runs test/fuzz in its own process group, with a time limit.
 import { join } from "node:path";
+import { printsHelp } from "../../infra/local/command-line.ts";
 import { runProject } from "../support/vitest-project.ts";
 import { cache, install } from "./schemathesis.ts";
 
-/** A busy machine can set FUZZ_LIMIT_SECONDS. */
 const limitSeconds = Number(process.env.FUZZ_LIMIT_SECONDS ?? 600);
 const log = join(cache, "output.log");
 
+const usage = `npm run test:fuzz -- [install]
+
+Sends the requests that Schemathesis makes from the OpenAPI document. Without Python 3.10 the tests
+are skipped. With \`install\`, only installs Schemathesis. A busy machine can set
+FUZZ_LIMIT_SECONDS.`;
+if (printsHelp(usage)) process.exit(0);
 const missing = install();
 if (process.argv[2] === "install") process.exit(missing ? 1 : 0);
 if (missing) {
