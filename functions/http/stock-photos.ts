@@ -47,6 +47,16 @@ export const stockPhotos = routeGroup("stock-photos", [
       };
     },
   }),
+  route("GET /stock-photos/status", "Tell whether stock photos are configured", {
+    operationId: "getStockPhotoStatus",
+    description: "Asks nothing of Pexels, so it does not say whether the key still works.",
+    returns: z.object({
+      configured: z
+        .boolean()
+        .describe("Whether the service has a key for Pexels, the setting `PEXELS_API_KEY`."),
+    }),
+    handle: async () => ({ configured: photos.isConfigured() }),
+  }),
   route("POST /stock-photos/save", "Save a stock photo", {
     operationId: "saveStockPhoto",
     description: "Copies a photo to a permanent public URL for use in emails.",

@@ -205,9 +205,14 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     const photo = { id: "7", alt: "Two red shoes", photographer: "Ada", thumbUrl: imageUrl };
     const answerWith = (data: object) => (route: Route) => route.fulfill({ json: { data } });
     await page.route(imageUrl, (route) => route.fulfill({ body: pixel, contentType: "image/gif" }));
+    const image = page.getByRole("button", { name: /^Image:/ });
+    await image.click();
+    await page.getByText("There is no photo search here.").waitFor();
+    await page.route(/\/stock-photos\/status$/, answerWith({ configured: true }));
+    await page.reload();
     await page.route(/\/stock-photos\?/, answerWith({ photos: [photo] }));
     await page.route(/\/stock-photos\/save$/, answerWith({ ...photo, url: imageUrl }));
-    await page.getByRole("button", { name: /^Image:/ }).click();
+    await image.click();
     await page.getByRole("button", { name: "Find a photo" }).click();
     await page
       .getByRole("dialog")

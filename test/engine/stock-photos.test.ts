@@ -249,8 +249,12 @@ test.each<[string, typeof answer]>([
   expect(await search({ q: "x" })).toMatchObject({ status: 502, body: { code: "upstream" } });
 });
 
-test("without a key both endpoints name the missing setting", async () => {
+const readStatus = () => invokeRoute(stockPhotos, "GET /stock-photos/status", as(ada));
+
+test("without a key both endpoints name the missing setting, and the status tells before", async () => {
+  expect((await readStatus()).body.data).toEqual({ configured: true });
   delete process.env.PEXELS_API_KEY;
+  expect((await readStatus()).body.data).toEqual({ configured: false });
   for (const response of [await search({ q: "x" }), await save(1)])
     expect(response).toMatchObject({
       status: 503,

@@ -27,6 +27,7 @@ const extras = [
   "GET /attention", // problems that somebody should look at
   "GET /jobs", // the progress of all long work
   "GET /org/setup", // what is left before the first campaign
+  "GET /stock-photos/status", // whether there is a key for them
   "GET /reset-password",
   "POST /reset-password",
   "GET /accept-invitation",

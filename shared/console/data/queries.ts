@@ -319,9 +319,15 @@ export const queries = {
       queryKey: ["templates", "folders", siteId],
       queryFn: () => api.templateFolders.list({ siteId, limit: pageLimit }),
     }),
+  photoSearch: () =>
+    queryOptions({
+      queryKey: ["stockPhotos", "status"],
+      queryFn: () => api.stockPhotos.getStatus(),
+      staleTime: 60 * minute,
+    }),
   photos: (words: string) =>
     queryOptions({
-      queryKey: ["stockPhotos", words],
+      queryKey: ["stockPhotos", "list", words],
       queryFn: () => api.stockPhotos.search({ ...(words && { q: words }), per_page: 24 }),
       placeholderData: keepPreviousData,
     }),

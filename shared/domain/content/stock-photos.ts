@@ -75,6 +75,8 @@ const PexelsPhoto = z.object({
 type PexelsPhoto = z.output<typeof PexelsPhoto>;
 const PexelsPage = z.object({ total_results: z.int().optional(), photos: z.array(PexelsPhoto) });
 
+export const isConfigured = (): boolean => config.pexelsApiKey !== undefined;
+
 export interface PhotoSearch {
   q?: string | undefined;
   page: number;

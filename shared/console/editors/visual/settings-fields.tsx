@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { SearchBox } from "../../parts/filters.tsx";
 import { isUsableImage, limits, toLink } from "./design.ts";
@@ -75,7 +76,6 @@ interface ImageInputProps {
 export function ImageInput({ label, value, onChange }: ImageInputProps) {
   const [typed, setTyped] = useState(value);
   const [seen, setSeen] = useState(value);
-  const [isOpen, setOpen] = useState(false);
   if (value !== seen) {
     setSeen(value);
     setTyped(value);
@@ -99,6 +99,30 @@ export function ImageInput({ label, value, onChange }: ImageInputProps) {
           }
         }}
       />
+      <PhotoSearch onPick={onChange} />
+    </>
+  );
+}
+
+interface PhotoSearchProps {
+  onPick(src: string, alt: string): void;
+}
+
+/** Opens the photo search, or says that this service has none. */
+function PhotoSearch({ onPick }: PhotoSearchProps) {
+  const { isOperator } = useMe().auth;
+  const isConfigured = useQuery(queries.photoSearch()).data?.configured;
+  const [isOpen, setOpen] = useState(false);
+  if (isConfigured === undefined) return null;
+  if (!isConfigured)
+    return (
+      <p className="quiet">
+        There is no photo search here.
+        {isOperator && " The setting PEXELS_API_KEY turns it on."}
+      </p>
+    );
+  return (
+    <>
       <Button
         className="start"
         variant="default"
@@ -108,15 +132,14 @@ export function ImageInput({ label, value, onChange }: ImageInputProps) {
       >
         Find a photo
       </Button>
-      <PhotoDialog opened={isOpen} onClose={() => setOpen(false)} onPick={onChange} />
+      <PhotoDialog opened={isOpen} onClose={() => setOpen(false)} onPick={onPick} />
     </>
   );
 }
 
-interface PhotoDialogProps {
+interface PhotoDialogProps extends PhotoSearchProps {
   opened: boolean;
   onClose(): void;
-  onPick(src: string, alt: string): void;
 }
 
 function PhotoDialog({ opened, onClose, onPick }: PhotoDialogProps) {
