@@ -3,6 +3,7 @@ import * as audits from "../../shared/domain/campaigns/audit/campaign-audit.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as timeline from "../../shared/domain/campaigns/campaign-timeline.ts";
 import {
   listLocalTimeWarnings,
   listWarnings,
@@ -173,6 +174,17 @@ export const campaigns = routeGroup("campaigns", [
     level: "site",
     returns: links.CampaignLinks,
     handle: ({ caller, params }) => links.list(caller, params.id),
+  }),
+  route("GET /campaigns/:id/timeline", "Get the figures of a campaign over time", {
+    operationId: "getCampaignTimeline",
+    description:
+      "Returns the emails, opens and clicks of the first days by hour, and of all days. Each is " +
+      "in the hour in which the service counted it, and counts once per recipient, as in `stats` " +
+      "of GET /campaigns/:id. Opens and clicks that come more than 60 days after the email are " +
+      "in `stats` only, as is everything that was counted before the service had this endpoint.",
+    level: "site",
+    returns: timeline.CampaignTimeline,
+    handle: ({ caller, params }) => timeline.getTimeline(caller, params.id),
   }),
   route("GET /campaigns/:id/audit", "Get the audit of a campaign", {
     operationId: "getCampaignAudit",

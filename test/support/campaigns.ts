@@ -19,6 +19,8 @@ import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sources from "../../shared/domain/sending/mail-sources.ts";
+import type { MailTimeline } from "../../shared/domain/sending/mail-timeline.ts";
+import { toMailingStats } from "../../shared/domain/sending/mailing-stats.ts";
 import { nextContactIds } from "../../shared/ids.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
 import type { SourceKind } from "../../shared/keys.ts";
@@ -109,7 +111,7 @@ export const createVariant = (sender: CampaignSender, campaignId: number, fields
 export const readCampaign = (sender: CampaignSender, id: number) =>
   campaigns.findCampaignDetail(sender.caller, id);
 
-/** Reads the totals of a source and checks that they add up. */
+/** Reads the totals of a source and checks that they add up, and its timeline to the totals. */
 export async function readConsistentNumbers(
   { caller: { orgId } }: CampaignSender,
   id: number,
@@ -124,7 +126,20 @@ export async function readConsistentNumbers(
     for (const n of [queued, sending, sent, delivered, failed, uncertain, cancelled])
       expect(n).toBeGreaterThanOrEqual(0);
   }
+  if (kind === "campaign") {
+    const { sent, opened, clicked } = toMailingStats(all);
+    expect(sumTimeline(await sources.getMailTimeline(orgId, id))).toEqual([sent, opened, clicked]);
+  }
   return all;
+}
+
+function sumTimeline({
+  hours,
+  days,
+}: MailTimeline): [sent: number, opened: number, clicked: number] {
+  const all = [...hours.values(), ...days.values()];
+  const sum = (name: "sent" | "opened" | "clicked") => all.reduce((n, one) => n + one[name], 0);
+  return [sum("sent"), sum("opened"), sum("clicked")];
 }
 
 /** Checks that no address has two mails. Returns the mails. */

@@ -102,6 +102,7 @@ const extras = [
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
   "GET /campaigns/{id}/links", // clicked links
+  "GET /campaigns/{id}/timeline", // opens and clicks by hour and day
   "POST /campaigns/{id}/resend",
   "POST /send/batch/preview", // dry run
   "POST /mcp", // for agents

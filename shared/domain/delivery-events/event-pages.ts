@@ -116,7 +116,7 @@ async function commitWrites(orgId: number, date: string, group: SendUpdate[]): P
       dayChanges,
     ),
     ...[...Map.groupBy(updates, ({ send }) => sourceKey(send)).values()].flatMap((ofSource) =>
-      sourceCounterWrites(orgId, run, ofSource),
+      sourceCounterWrites(orgId, { run, date }, ofSource),
     ),
     ...linkCounterWrites(orgId, run, updates),
   ];
@@ -141,14 +141,19 @@ const statusCounts = (changes: CounterChanges): SourceCounts =>
   );
 
 /** Counter writes of one campaign, sequence or holiday. */
-function sourceCounterWrites(orgId: number, run: string, updates: SendUpdate[]): Write[] {
+function sourceCounterWrites(
+  orgId: number,
+  { run, date }: { run: string; date: string },
+  updates: SendUpdate[],
+): Write[] {
   return sources.addSourceCountWrites(
     orgId,
     shardSeed(run),
     updates.flatMap(({ send, counterChanges }) => {
       const source = sourceOf(send);
       const counts = statusCounts(counterChanges);
-      return source ? [{ source, counts, events: eventCounts(counterChanges) }] : [];
+      const time = { acceptedAt: send.createdAt, date };
+      return source ? [{ source, counts, events: eventCounts(counterChanges), time }] : [];
     }),
   );
 }

@@ -43,12 +43,15 @@ export async function countOutcome(
   if (uncounted === "sent") await engagement.recordSends(orgId, [{ ...send, contactId }], contacts);
   const { counts, sourceCounts } = countsOf(send, uncounted);
   const source = sourceOf(send);
+  const time = { acceptedAt: send.createdAt, date };
   await transact(
     update(key, { set: { contactId }, remove }, { if: condition }),
     ...dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: send.id }, [
       { configId, counts },
     ]),
-    ...(source ? addSourceCountWrites(orgId, send.id, [{ source, counts: sourceCounts }]) : []),
+    ...(source
+      ? addSourceCountWrites(orgId, send.id, [{ source, counts: sourceCounts, time }])
+      : []),
   );
 }
 

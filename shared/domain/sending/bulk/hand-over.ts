@@ -389,15 +389,18 @@ async function countCallsWrites(
   const logged = doneCalls.flatMap(({ call, loggedCall }) =>
     loggedCall?.mails.length ? [{ call, loggedCall }] : [],
   );
-  const logWrites = await Promise.all(
-    logged.map(({ call, loggedCall }) =>
+  const [date, ...logWrites] = await Promise.all([
+    organizations.getToday(orgId),
+    ...logged.map(({ call, loggedCall }) =>
       mailLog.logCallWrite(site, { block: queued.block, chunk: queued.chunk, call }, loggedCall),
     ),
-  );
+  ]);
   const mails = logged.reduce((sum, { loggedCall }) => sum + loggedCall.mails.length, 0);
   if (mails) await mailLog.announceMails(site, mails);
+  const time = { acceptedAt: head.createdAt, date };
   const changes = doneCalls.map(({ call, recipients: { length: n }, counts }) => ({
     source,
+    time,
     counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) },
   }));
   return [...logWrites, ...sources.addSourceCountWrites(orgId, queued.block + first.call, changes)];

@@ -255,6 +255,13 @@ export const campaignExamples: Record<string, unknown> = {
       { url: "https://shop.example/sale", ...clicks, variants: [{ variantId: 1, ...clicks }] },
     ],
   },
+  CampaignTimeline: {
+    hours: [
+      { from: "2026-11-30T09:00:00.000Z", sent: 1794, opened: 231, clicked: 40 },
+      { from: "2026-11-30T10:00:00.000Z", sent: 0, opened: 118, clicked: 19 },
+    ],
+    days: [{ date: "2026-11-30", sent: 1794, opened: 349, clicked: 59 }],
+  },
   CampaignReach: {
     matched: 1840,
     mailed: 1797,
