@@ -23,6 +23,16 @@ export const formatDate = (iso: string, timeZone: string): string =>
     timeZone,
   });
 
+/** "24 Nov, 09:00" */
+export const formatHour = (iso: string, timeZone: string): string =>
+  new Date(iso).toLocaleString("en-GB", {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+  });
+
 export const formatTime = (iso: string, timeZone: string): string =>
   new Date(iso).toLocaleString("en-GB", {
     day: "numeric",

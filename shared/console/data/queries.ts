@@ -283,6 +283,12 @@ export const queries = {
       queryKey: ["campaigns", "links", id],
       queryFn: () => api.campaigns.listLinks(id),
     }),
+  campaignTimeline: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "timeline", id],
+      queryFn: () => api.campaigns.getTimeline(id),
+      refetchInterval: minute,
+    }),
   firstSendOfCampaign: (campaignId: number) =>
     queryOptions({
       queryKey: ["sends", "first", campaignId],

@@ -1,8 +1,8 @@
 import "uplot/dist/uPlot.min.css";
 import { useComputedColorScheme } from "@mantine/core";
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
-import { formatDay, formatNumber } from "../format.ts";
+import { formatDay, formatHour, formatNumber } from "../format.ts";
 
 export interface Series {
   label: string;
@@ -10,32 +10,49 @@ export interface Series {
   /** A variable of styles.css. */
   color: "--chart-1" | "--chart-2" | "--chart-3";
   filled?: boolean;
+  /** Whether it is drawn only when the reader asks for it. The table has it anyway. */
+  isHidden?: boolean;
 }
 interface LineChartProps {
-  /** Dates such as 2026-11-21, one for each value. */
-  days: string[];
+  /** Dates such as 2026-11-21, or starts of hours (ISO 8601): one for each value. */
+  times: string[];
+  /** The time zone of hours. Absent for days. */
+  timezone?: string;
   series: Series[];
   /** What the chart shows, as a sentence. */
   summary: string;
 }
+type Drawing = Pick<LineChartProps, "times" | "series"> & { timezone: string | undefined };
 
 const height = 280;
+/** One time makes no line, so fewer are drawn as points. */
+const minLineTimes = 3;
 const fontFamily = "'Inter Variable', system-ui";
-const dayOf = (seconds: number): string => formatDay(new Date(seconds * 1000).toISOString());
+const formatAt = (time: string, timezone: string | undefined): string =>
+  timezone ? formatHour(time, timezone) : formatDay(time);
 const formatTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));
 /** Distances of ticks: 1, 2, 5, 10 and so on, because there is no half of an email. */
 const tickSteps = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
 
+const hourSteps = [1, 2, 3, 6, 12, 24].map((hours) => hours * 3600);
+const dayTickSteps = [1, 2, 3, 7, 14, 28].map((days) => days * 24 * 3600);
+
 /** A canvas says nothing to a screen reader, so a table has the same figures. */
-export function LineChart({ days, series, summary }: LineChartProps) {
+export function LineChart({ times, timezone, series, summary }: LineChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const reading = useRef<HTMLParagraphElement>(null);
   const scheme = useComputedColorScheme("light");
+  const [switched, setSwitched] = useState<ReadonlySet<string>>(new Set());
+  const isDrawn = ({ label, isHidden = false }: Series) => switched.has(label) === isHidden;
+  const drawing = useMemo(
+    () => ({ times, timezone, series: series.filter(isDrawn) }),
+    [times, timezone, series, switched],
+  );
 
   useEffect(() => {
     const element = box.current!;
-    const plot = drawPlot(element, { days, series }, (index) => {
-      reading.current!.textContent = index === null ? "" : describeDay(days, series, index);
+    const plot = drawPlot(element, drawing, (index) => {
+      reading.current!.textContent = index === null ? "" : describeTime(drawing, index);
     });
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
@@ -43,36 +60,43 @@ export function LineChart({ days, series, summary }: LineChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [days, series, scheme]);
+  }, [drawing, scheme]);
 
   return (
     <figure className="chart">
       <figcaption>
-        {series.map(({ label, color }) => (
-          <span key={label} className={`key key${color}`}>
-            {label}
-          </span>
+        {series.map((one) => (
+          <button
+            key={one.label}
+            type="button"
+            className={`key key${one.color}`}
+            aria-pressed={isDrawn(one)}
+            title={isDrawn(one) ? "Hide this line" : "Show this line"}
+            onClick={() => setSwitched((old) => old.symmetricDifference(new Set([one.label])))}
+          >
+            {one.label}
+          </button>
         ))}
         <p ref={reading} className="reading" aria-hidden />
       </figcaption>
       <div ref={box} role="img" aria-label={summary} />
       <details>
         <summary>Show as table</summary>
-        <FiguresTable days={days} series={series} />
+        <FiguresTable times={times} timezone={timezone} series={series} />
       </details>
     </figure>
   );
 }
 
-const describeDay = (days: string[], series: Series[], index: number): string =>
+const describeTime = ({ times, timezone, series }: Drawing, index: number): string =>
   [
-    formatDay(days[index]!),
+    formatAt(times[index]!, timezone),
     ...series.map(({ label, values }) => `${label} ${formatNumber(values[index]!)}`),
   ].join("  ·  ");
 
 function drawPlot(
   element: HTMLElement,
-  { days, series }: Pick<LineChartProps, "days" | "series">,
+  { times, timezone, series }: Drawing,
   showReading: (index: number | null) => void,
 ): uPlot {
   const css = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
@@ -89,14 +113,17 @@ function drawPlot(
       padding: [12, 8, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 7 } },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timezone ?? "UTC"),
       scales: { y: { range: (_, __, max) => [0, Math.max(max, 1) * 1.08] } },
       axes: [
         {
           ...axis,
           grid: { show: false },
           size: 30,
-          space: 70,
-          values: (_, ticks) => ticks.map(dayOf),
+          space: timezone ? 92 : 70,
+          incrs: timezone ? hourSteps : dayTickSteps,
+          values: (_, ticks) =>
+            ticks.map((seconds) => formatAt(new Date(seconds * 1000).toISOString(), timezone)),
         },
         {
           ...axis,
@@ -112,23 +139,23 @@ function drawPlot(
           label,
           stroke: css(color),
           width: 2,
-          points: { show: false },
+          points: { show: times.length < minLineTimes },
           ...(filled && { fill: `color-mix(in srgb, ${css(color)} 9%, transparent)` }),
         })),
       ],
       hooks: { setCursor: [({ cursor }) => showReading(cursor.idx ?? null)] },
     },
-    [days.map((day) => Date.parse(day) / 1000), ...series.map(({ values }) => values)],
+    [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)],
     element,
   );
 }
 
-function FiguresTable({ days, series }: Pick<LineChartProps, "days" | "series">) {
+function FiguresTable({ times, timezone, series }: Drawing) {
   return (
     <table>
       <thead>
         <tr>
-          <th scope="col">Day</th>
+          <th scope="col">{timezone ? "Hour" : "Day"}</th>
           {series.map(({ label }) => (
             <th key={label} scope="col">
               {label}
@@ -137,9 +164,9 @@ function FiguresTable({ days, series }: Pick<LineChartProps, "days" | "series">)
         </tr>
       </thead>
       <tbody>
-        {days.map((day, i) => (
-          <tr key={day}>
-            <th scope="row">{day}</th>
+        {times.map((time, i) => (
+          <tr key={time}>
+            <th scope="row">{timezone ? formatHour(time, timezone) : time}</th>
             {series.map(({ label, values }) => (
               <td key={label}>{formatNumber(values[i]!)}</td>
             ))}

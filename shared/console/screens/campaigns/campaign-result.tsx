@@ -12,6 +12,7 @@ import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { describeDuration } from "./ab-test.tsx";
 import { Audit } from "./audit.tsx";
 import { LinkMap } from "./link-map.tsx";
+import { OverTime } from "./over-time.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Resend } from "./resend.tsx";
 import { SendSection } from "./send-section.tsx";
@@ -22,6 +23,7 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
       {campaign.status === "held" && <Held campaign={campaign} />}
       <Progress campaign={campaign} />
       <Funnel campaign={campaign} />
+      <OverTime campaignId={campaign.id} />
       {campaign.variants.length > 0 && <Variants campaign={campaign} />}
       <div className="result-columns">
         <div className="stack">

@@ -116,7 +116,7 @@ function FigureSkeletons() {
 function EmailsByDay({ overview: { series, totals } }: { overview: AnalyticsOverview }) {
   const chart = useMemo(
     () => ({
-      days: series.map(({ from }) => from),
+      times: series.map(({ from }) => from),
       series: [
         {
           label: "Delivered",

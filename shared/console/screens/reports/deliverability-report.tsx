@@ -87,7 +87,7 @@ function Funnel({ report: { funnel, complaintRate } }: Shown) {
 function DailyTrends({ report: { dailyTrends, funnel } }: Shown) {
   const chart = useMemo(
     () => ({
-      days: dailyTrends.map(({ date }) => date),
+      times: dailyTrends.map(({ date }) => date),
       series: [
         {
           label: "Delivered",

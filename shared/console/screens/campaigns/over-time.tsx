@@ -1,0 +1,103 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { CampaignTimeline } from "pennymail";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatDay, formatHour, formatNumber } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import type { Series } from "../../parts/line-chart.tsx";
+
+const LineChart = lazy(async () => ({
+  default: (await import("../../parts/line-chart.tsx")).LineChart,
+}));
+
+type Unit = "hours" | "days";
+
+/** Opens, clicks and emails of the first days by hour, or of all days. */
+export function OverTime({ campaignId }: { campaignId: number }) {
+  const { data, error } = useQuery(queries.campaignTimeline(campaignId));
+  const [unit, setUnit] = useState<Unit>("hours");
+  return (
+    <Card title="Opens and clicks over time">
+      <ErrorNote error={error} />
+      {!data && !error && <Skeleton h={300} />}
+      {data?.days.length === 0 && <p className="quiet">No figures over time yet.</p>}
+      {data && data.days.length > 0 && (
+        <>
+          <SegmentedControl
+            className="start"
+            aria-label="Figures by"
+            size="xs"
+            value={unit}
+            onChange={(value) => setUnit(value as Unit)}
+            data={[
+              { value: "hours", label: "First 3 days by hour" },
+              { value: "days", label: "By day" },
+            ]}
+          />
+          <Suspense fallback={<Skeleton h={300} />}>
+            <Chart timeline={data} unit={unit} />
+          </Suspense>
+        </>
+      )}
+    </Card>
+  );
+}
+
+interface Point {
+  time: string;
+  sent: number;
+  opened: number;
+  clicked: number;
+}
+
+const pointsOf = ({ hours, days }: CampaignTimeline, unit: Unit): Point[] =>
+  unit === "hours"
+    ? hours.map(({ from, ...figures }) => ({ time: from, ...figures }))
+    : days.map(({ date, ...figures }) => ({ time: date, ...figures }));
+
+function Chart({ timeline, unit }: { timeline: CampaignTimeline; unit: Unit }) {
+  const { timezone } = useMe().organization;
+  const points = useMemo(() => pointsOf(timeline, unit), [timeline, unit]);
+  const chart = useMemo(
+    () => ({
+      times: points.map(({ time }) => time),
+      series: [
+        {
+          label: "Opened",
+          values: points.map(({ opened }) => opened),
+          color: "--chart-2",
+          filled: true,
+        },
+        { label: "Clicked", values: points.map(({ clicked }) => clicked), color: "--chart-3" },
+        // One hour has most of them, beside which opens and clicks are flat.
+        {
+          label: "Sent",
+          values: points.map(({ sent }) => sent),
+          color: "--chart-1",
+          isHidden: true,
+        },
+      ] satisfies Series[],
+    }),
+    [points],
+  );
+  const best = points.toSorted((a, b) => b.opened - a.opened)[0];
+  const bestTime =
+    best && (unit === "hours" ? formatHour(best.time, timezone) : formatDay(best.time));
+  const summary = best?.opened
+    ? `Most opens came ${unit === "hours" ? "in the hour from" : "on"} ${bestTime}: ` +
+      `${formatNumber(best.opened)}.`
+    : "Nobody has opened it yet.";
+  return (
+    <>
+      <p>{summary}</p>
+      <LineChart
+        {...chart}
+        {...(unit === "hours" && { timezone })}
+        summary={`Line chart of opens and clicks. ${summary}`}
+      />
+    </>
+  );
+}
