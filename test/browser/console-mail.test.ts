@@ -144,6 +144,12 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.reload();
     await page.getByRole("table", { name: "Variants" }).waitFor();
     await page.getByText("The whole audience got the variants.").waitFor();
+    const overTime = page.getByRole("region", { name: "Opens and clicks over time" });
+    await overTime.getByRole("img", { name: /Most opens came in the hour from/ }).waitFor();
+    await overTime.getByText("By day", exact).click();
+    await overTime.getByRole("img", { name: /Most opens came on/ }).waitFor();
+    await overTime.getByRole("button", { name: "Sent", pressed: false }).click();
+    await overTime.getByRole("button", { name: "Sent", pressed: true }).waitFor();
     await page.getByRole("cell", { name: "https://shop.example/spring" }).waitFor();
     await page
       .frameLocator("iframe")
@@ -333,6 +339,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
             .getByText("is picked when the test emails have been out for 1 hour.")
             .waitFor();
           await page.frameLocator("iframe").getByText("Hello Ada").waitFor();
+          await page.getByRole("img", { name: /^Line chart of opens/ }).waitFor();
         },
       },
     ];

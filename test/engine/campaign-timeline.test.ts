@@ -1,5 +1,5 @@
 // Emails, opens and clicks of a campaign by hour and day.
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { getTimeline } from "../../shared/domain/campaigns/campaign-timeline.ts";
@@ -17,13 +17,14 @@ import {
 } from "../support/campaigns.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 
+beforeAll(useVirtualQueues);
+
 const hour = 3600;
 /** Moves the clock to the start of an hour, so that no hour ends during a step. */
 const startOfHour = () => clock.advanceClock(hour - ((clock.now().getTime() / 1000) % hour) + 1);
 const hourOf = (time: Date) => `${time.toISOString().slice(0, 13)}:00:00.000Z`;
 
 test("each email, open and click counts once, by hour for three days and then by day", async () => {
-  useVirtualQueues();
   startOfHour();
   const sender = await createCampaignSender();
   const { caller, provider } = sender;

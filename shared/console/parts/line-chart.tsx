@@ -6,7 +6,8 @@ import { formatDay, formatHour, formatNumber } from "../format.ts";
 
 export interface Series {
   label: string;
-  values: number[];
+  /** Null for a time to come. */
+  values: (number | null)[];
   /** A variable of styles.css. */
   color: "--chart-1" | "--chart-2" | "--chart-3";
   filled?: boolean;
@@ -25,8 +26,10 @@ interface LineChartProps {
 type Drawing = Pick<LineChartProps, "times" | "series"> & { timezone: string | undefined };
 
 const height = 280;
-/** One time makes no line, so fewer are drawn as points. */
+/** One value makes no line, so a few are drawn as points too. */
 const minLineTimes = 3;
+const countValues = (values: Series["values"]): number =>
+  values.filter((value) => value !== null).length;
 const fontFamily = "'Inter Variable', system-ui";
 const formatAt = (time: string, timezone: string | undefined): string =>
   timezone ? formatHour(time, timezone) : formatDay(time);
@@ -88,10 +91,13 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
   );
 }
 
+const formatValue = (value: number | null | undefined): string =>
+  typeof value === "number" ? formatNumber(value) : "–";
+
 const describeTime = ({ times, timezone, series }: Drawing, index: number): string =>
   [
     formatAt(times[index]!, timezone),
-    ...series.map(({ label, values }) => `${label} ${formatNumber(values[index]!)}`),
+    ...series.map(({ label, values }) => `${label} ${formatValue(values[index])}`),
   ].join("  ·  ");
 
 function drawPlot(
@@ -135,11 +141,11 @@ function drawPlot(
       ],
       series: [
         {},
-        ...series.map(({ label, color, filled }) => ({
+        ...series.map(({ label, color, filled, values }) => ({
           label,
           stroke: css(color),
           width: 2,
-          points: { show: times.length < minLineTimes },
+          points: { show: countValues(values) < minLineTimes },
           ...(filled && { fill: `color-mix(in srgb, ${css(color)} 9%, transparent)` }),
         })),
       ],
@@ -168,7 +174,7 @@ function FiguresTable({ times, timezone, series }: Drawing) {
           <tr key={time}>
             <th scope="row">{timezone ? formatHour(time, timezone) : time}</th>
             {series.map(({ label, values }) => (
-              <td key={label}>{formatNumber(values[i]!)}</td>
+              <td key={label}>{formatValue(values[i])}</td>
             ))}
           </tr>
         ))}

@@ -48,48 +48,78 @@ export function OverTime({ campaignId }: { campaignId: number }) {
 
 interface Point {
   time: string;
-  sent: number;
-  opened: number;
-  clicked: number;
+  /** Null for a time to come. */
+  figures: { sent: number; opened: number; clicked: number } | null;
 }
 
+const hourMs = 3_600_000;
+
+/** With the rest of the first day or week, so that the first figures have a scale. */
 const pointsOf = ({ hours, days }: CampaignTimeline, unit: Unit): Point[] =>
   unit === "hours"
-    ? hours.map(({ from, ...figures }) => ({ time: from, ...figures }))
-    : days.map(({ date, ...figures }) => ({ time: date, ...figures }));
+    ? withRest(
+        hours.map(({ from, ...figures }) => ({ time: from, figures })),
+        { length: 24, stepMs: hourMs, toTime: (ms) => new Date(ms).toISOString() },
+      )
+    : withRest(
+        days.map(({ date, ...figures }) => ({ time: date, figures })),
+        {
+          length: 7,
+          stepMs: 24 * hourMs,
+          toTime: (ms) => new Date(ms).toISOString().slice(0, 10),
+        },
+      );
+
+interface Scale {
+  length: number;
+  stepMs: number;
+  toTime(ms: number): string;
+}
+
+function withRest(points: Point[], { length, stepMs, toTime }: Scale): Point[] {
+  const last = Date.parse(points.at(-1)!.time);
+  const rest = Array.from({ length: Math.max(0, length - points.length) }, (_, i) => ({
+    time: toTime(last + (i + 1) * stepMs),
+    figures: null,
+  }));
+  return [...points, ...rest];
+}
 
 function Chart({ timeline, unit }: { timeline: CampaignTimeline; unit: Unit }) {
   const { timezone } = useMe().organization;
   const points = useMemo(() => pointsOf(timeline, unit), [timeline, unit]);
-  const chart = useMemo(
-    () => ({
+  const chart = useMemo(() => {
+    const valuesOf = (name: "sent" | "opened" | "clicked") =>
+      points.map(({ figures }) => figures?.[name] ?? null);
+    return {
       times: points.map(({ time }) => time),
       series: [
         {
           label: "Opened",
-          values: points.map(({ opened }) => opened),
+          values: valuesOf("opened"),
           color: "--chart-2",
           filled: true,
         },
-        { label: "Clicked", values: points.map(({ clicked }) => clicked), color: "--chart-3" },
+        { label: "Clicked", values: valuesOf("clicked"), color: "--chart-3" },
         // One hour has most of them, beside which opens and clicks are flat.
         {
           label: "Sent",
-          values: points.map(({ sent }) => sent),
+          values: valuesOf("sent"),
           color: "--chart-1",
           isHidden: true,
         },
       ] satisfies Series[],
-    }),
-    [points],
-  );
-  const best = points.toSorted((a, b) => b.opened - a.opened)[0];
+    };
+  }, [points]);
+  const opensOf = ({ figures }: Point) => figures?.opened ?? 0;
+  const best = points.toSorted((a, b) => opensOf(b) - opensOf(a))[0];
   const bestTime =
     best && (unit === "hours" ? formatHour(best.time, timezone) : formatDay(best.time));
-  const summary = best?.opened
-    ? `Most opens came ${unit === "hours" ? "in the hour from" : "on"} ${bestTime}: ` +
-      `${formatNumber(best.opened)}.`
-    : "Nobody has opened it yet.";
+  const summary =
+    best && opensOf(best)
+      ? `Most opens came ${unit === "hours" ? "in the hour from" : "on"} ${bestTime}: ` +
+        `${formatNumber(opensOf(best))}.`
+      : "Nobody has opened it yet.";
   return (
     <>
       <p>{summary}</p>
