@@ -179,6 +179,26 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.context().close();
   });
 
+  it("own fields become columns of the contacts, also after a reload and on a phone", async () => {
+    const account = await accountWithContacts(0);
+    const { email, siteId } = account;
+    const contact = { firstName: "Ada", email: "ada@shop.example", customFields: { plan: "gold" } };
+    await create(account, "/contacts", { siteId, ...contact });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByLabel("plan", { exact: true }).check();
+    await page.getByLabel("Tags", { exact: true }).uncheck();
+    await page.keyboard.press("Escape");
+    await page.getByRole("cell", { name: "gold", exact: true }).waitFor();
+    await page.reload();
+    await page.getByRole("columnheader", { name: "plan" }).waitFor();
+    expect(await page.getByRole("columnheader", { name: "Tags" }).count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByText("gold · ada@shop.example").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a contact is edited, tagged, given a topic, unsubscribed and erased", async () => {
     const account = await accountWithContacts(1);
     const { email, siteId } = account;

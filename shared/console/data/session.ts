@@ -3,6 +3,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { Site } from "pennymail";
 import { useSyncExternalStore } from "react";
 import { queries } from "./queries.ts";
+import { readStored, writeStored } from "./stored-choice.ts";
 
 export const useMe = () => useSuspenseQuery(queries.me()).data;
 
@@ -17,20 +18,10 @@ export const useRight = (right: string): boolean => useRights()(right);
 const siteKey = "pennymail-site";
 const listeners = new Set<() => void>();
 
-function readChosenSite(): number {
-  try {
-    return Number(localStorage.getItem(siteKey));
-  } catch {
-    return 0;
-  }
-}
+const readChosenSite = (): number => Number(readStored(siteKey));
 
 export function chooseSite(id: number): void {
-  try {
-    localStorage.setItem(siteKey, String(id));
-  } catch {
-    // Without storage, the choice lasts until the page is left.
-  }
+  writeStored(siteKey, String(id));
   for (const listener of listeners) listener();
 }
 

@@ -1,10 +1,19 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useRef,
+  useState,
+} from "react";
 import type { PagedRows } from "../data/paged-rows.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 
 export interface Column<Row> {
+  /** Tells columns with the same label apart. */
+  id?: string;
   label: string;
   /** Whether it holds buttons. Only screen readers get the label. */
   isAction?: boolean;
@@ -27,6 +36,8 @@ interface RowTableProps<Row> {
   /** In place of the table when there are no rows. */
   empty: ReactNode;
   selection?: Selection;
+  /** In pixels, for columns that must not leave. A phone keeps its own width. */
+  minWidth?: number;
 }
 
 export interface Selection {
@@ -54,7 +65,7 @@ export function RowTable<Row extends { id: RowId }>(props: RowTableProps<Row>) {
 }
 
 function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
-  const { label, columns, empty, selection } = props;
+  const { label, columns, empty, selection, minWidth = 0 } = props;
   const { rows, total, hasMore, onScroll } = props.list;
   const box = useRef<HTMLDivElement>(null);
   const count = rows.length + (hasMore ? ghostRows : 0);
@@ -99,7 +110,12 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
       {count === 0 ? (
         empty
       ) : (
-        <table className="rows" aria-rowcount={total ?? -1} aria-label={label}>
+        <table
+          className={minWidth ? "rows scrolls" : "rows"}
+          style={{ "--min-width": `${minWidth}px` } as CSSProperties}
+          aria-rowcount={total ?? -1}
+          aria-label={label}
+        >
           <HeadRow columns={columns} hasSelection={selection !== undefined} />
           <tbody>
             <Spacer height={items[0]?.start ?? 0} />
@@ -119,8 +135,8 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
                   onClick={({ target }) => isControl(target) || props.onOpen(row)}
                 >
                   {selection && <SelectionCell id={Number(row.id)} selection={selection} />}
-                  {columns.map(({ label, className, isNumber, render }) => (
-                    <td key={label} className={isNumber ? `${className} num` : className}>
+                  {columns.map(({ label, id = label, className, isNumber, render }) => (
+                    <td key={id} className={isNumber ? `${className} num` : className}>
                       {render(row)}
                     </td>
                   ))}
@@ -171,7 +187,7 @@ function classOf(
 }
 
 interface HeadRowProps {
-  columns: Pick<Column<never>, "label" | "className" | "isNumber" | "isAction">[];
+  columns: Pick<Column<never>, "id" | "label" | "className" | "isNumber" | "isAction">[];
   hasSelection: boolean;
 }
 
@@ -184,8 +200,8 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
             <span className="visually-hidden">Select</span>
           </th>
         )}
-        {columns.map(({ label, className, isNumber, isAction }) => (
-          <th key={label} scope="col" className={isNumber ? `${className} num` : className}>
+        {columns.map(({ label, id = label, className, isNumber, isAction }) => (
+          <th key={id} scope="col" className={isNumber ? `${className} num` : className}>
             {isAction ? <span className="visually-hidden">{label}</span> : label}
           </th>
         ))}
@@ -229,8 +245,8 @@ function GhostRow({
   return (
     <tr className="ghost" aria-hidden>
       {selection && <td className="check" />}
-      {columns.map(({ label, className }) => (
-        <td key={label} className={className}>
+      {columns.map(({ label, id = label, className }) => (
+        <td key={id} className={className}>
           <i />
         </td>
       ))}

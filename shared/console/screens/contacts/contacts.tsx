@@ -3,21 +3,23 @@ import { IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { fieldQueries } from "../../data/field-queries.ts";
 import { type PagedRows, usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
-import { formatAgo, formatDate, formatNumber } from "../../format.ts";
+import { formatNumber } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
-import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
-import { StatusMark } from "../../parts/status-mark.tsx";
 import { ActionProgress } from "./action-progress.tsx";
 import { AddContact } from "./add-contact.tsx";
+import { ColumnsMenu } from "./columns-menu.tsx";
 import { BulkActions } from "./contact-bulk-actions.tsx";
+import { contactColumns, shownColumns, useColumnChoice, widthOf } from "./contact-columns.tsx";
 import { ContactDetail } from "./contact-detail.tsx";
 
 const statuses = ["subscribed", "pending", "unsubscribed", "suppressed"] as const;
@@ -27,7 +29,11 @@ export function Contacts() {
   const search = useSearch({ from: "/shell/contacts" });
   const navigate = useNavigate({ from: "/contacts" });
   const { site } = useSite();
-  const { organization } = useMe();
+  const { organization, user } = useMe();
+  const fields = useQuery({ ...fieldQueries.list(site?.id ?? 0), enabled: site !== undefined });
+  const columns = contactColumns(fields.data?.fields ?? [], organization.timezone);
+  const choice = useColumnChoice(user.id, site?.id);
+  const shown = shownColumns(columns, choice.chosen);
   const mayWrite = useRight("audience:write");
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useState(false);
@@ -85,13 +91,16 @@ export function Contacts() {
             </>
           )}
         </PageHead>
-        <Filters siteId={site?.id} />
+        <Filters siteId={site?.id}>
+          <ColumnsMenu columns={columns} choice={choice} />
+        </Filters>
         {search.action !== undefined && (
           <ActionProgress id={search.action} onClose={() => showAction()} />
         )}
         <RowTable
           label="Contacts"
-          columns={columnsIn(organization.timezone)}
+          columns={shown}
+          {...(!choice.isDefault && { minWidth: widthOf(shown) })}
           list={list}
           openId={search.contact}
           onOpen={open}
@@ -149,63 +158,13 @@ function countText({ total, rows, hasMore }: PagedRows<Contact>): string {
   return `${formatNumber(rows.length)}${hasMore ? " or more" : ""} match`;
 }
 
-function columnsIn(timezone: string): Column<Contact>[] {
-  return [
-    {
-      label: "Contact",
-      className: "c-main",
-      render: ({ firstName, lastName, email }) => {
-        const name = [firstName, lastName].filter(Boolean).join(" ");
-        return (
-          <span className="who">
-            <b>{name || email}</b>
-            {name && <span>{email}</span>}
-          </span>
-        );
-      },
-    },
-    {
-      label: "Status",
-      className: "c-status",
-      render: ({ status }) => <StatusMark status={status} />,
-    },
-    { label: "Tags", className: "c-tags", render: ({ tags }) => <Tags names={tags} /> },
-    {
-      label: "Score",
-      className: "c-score",
-      isNumber: true,
-      render: ({ score }) => formatNumber(score),
-    },
-    {
-      label: "Last opened",
-      className: "c-when",
-      render: ({ lastOpenedAt }) =>
-        lastOpenedAt ? formatAgo(lastOpenedAt, timezone) : <span className="quiet">Never</span>,
-    },
-    {
-      label: "Added",
-      className: "c-added quiet",
-      render: ({ createdAt }) => formatDate(createdAt, timezone),
-    },
-  ];
+interface FiltersProps {
+  siteId: number | undefined;
+  /** Follows the filters. */
+  children: ReactNode;
 }
 
-const maxTags = 2;
-
-function Tags({ names }: { names: { id: number; name: string }[] }) {
-  return (
-    <>
-      {names.slice(0, maxTags).map(({ id, name }) => (
-        <span key={id} className="tag">
-          {name}
-        </span>
-      ))}
-      {names.length > maxTags && <span className="more">+{names.length - maxTags}</span>}
-    </>
-  );
-}
-
-function Filters({ siteId }: { siteId: number | undefined }) {
+function Filters({ siteId, children }: FiltersProps) {
   const search = useSearch({ from: "/shell/contacts" });
   const navigate = useNavigate({ from: "/contacts" });
   const change = (next: Partial<typeof search>) =>
@@ -225,6 +184,7 @@ function Filters({ siteId }: { siteId: number | undefined }) {
         onChange={(status) => change({ status })}
       />
       {siteId && <GroupFilters siteId={siteId} change={change} />}
+      {children}
     </search>
   );
 }
