@@ -1,52 +1,21 @@
 // What the callers of the API do in a simulation.
-import type { PreparedWorld, World } from "./world.ts";
+import { sequences } from "./areas/sequences.ts";
+import {
+  type Action,
+  type ActionDefinition,
+  type Area,
+  configOf,
+  contactOf,
+  type Scene,
+  subjectOf,
+} from "./scene.ts";
+import type { PreparedWorld } from "./world.ts";
 
-/** One thing that a caller does. The numbers are choices, and mean something else for each kind. */
-export interface Action {
-  /** Milliseconds after the start. */
-  at: number;
-  kind: ActionKind;
-  /** Identifies the action. Stands in the subject of its mail. */
-  number: number;
-  /** From 0 to 1. */
-  choice: number;
-  size: number;
-}
+/** What some simulations do in addition. */
+const areas: Record<string, Area> = { sequences };
+export const areaNames = Object.keys(areas);
+export const areasOf = (names: string[]): Area[] => names.map((name) => areas[name]!);
 
-/** What callers were told, for the books. */
-export interface Ledger {
-  sends: { id: number; subject: string; to: string }[];
-  campaigns: { id: number; subject: string; startedAt: number }[];
-  /** Addresses that left, and when they got the answer. */
-  departures: { email: string; at: number }[];
-  /** Requests that were refused, which is an answer too. */
-  refusals: string[];
-}
-
-export const createLedger = (): Ledger => ({
-  sends: [],
-  campaigns: [],
-  departures: [],
-  refusals: [],
-});
-
-interface Scene {
-  world: World;
-  prepared: PreparedWorld;
-  ledger: Ledger;
-}
-
-interface ActionDefinition {
-  weight: number;
-  describe(action: Action, prepared: PreparedWorld): string;
-  run(scene: Scene, action: Action): Promise<void>;
-}
-
-const configOf = ({ choice }: Action, { configs }: PreparedWorld) =>
-  configs[Math.floor(choice * configs.length)]!;
-const contactOf = ({ choice }: Action, { contacts }: PreparedWorld) =>
-  contacts[Math.floor(choice * 997) % contacts.length]!;
-const subjectOf = ({ number }: Action) => `Mail of action ${number}`;
 const html = "<p>Hello</p>";
 
 async function sendOne(
@@ -122,7 +91,7 @@ const campaignChange = (change: string, weight: number): ActionDefinition => ({
   run: (scene, action) => changeCampaign(scene, action, change),
 });
 
-const definitions = {
+const everywhere: Record<string, ActionDefinition> = {
   single: {
     weight: 6,
     describe: (action, prepared) =>
@@ -177,18 +146,23 @@ const definitions = {
     describe: () => "the recipient of the newest campaign mail unsubscribes",
     run: unsubscribe,
   },
-} satisfies Record<string, ActionDefinition>;
+};
 
-export type ActionKind = keyof typeof definitions;
-
-const kinds = Object.entries(definitions).flatMap(([kind, { weight }]) =>
-  Array<ActionKind>(weight).fill(kind as ActionKind),
+const definitions: Record<string, ActionDefinition> = Object.assign(
+  {},
+  everywhere,
+  ...Object.values(areas).map(({ actions }) => actions),
 );
 
+/** The names of actions, each as often as its weight says. */
+const toKinds = (actions: Record<string, ActionDefinition>): string[] =>
+  Object.entries(actions).flatMap(([kind, { weight }]) => Array<string>(weight).fill(kind));
+
 /** Actions within these hours, several of them close together. */
-export function createActions(random: () => number, hours: number): Action[] {
+export function createActions(random: () => number, hours: number, names: string[]): Action[] {
   const count = 3 + Math.floor(random() * 9);
   const bursts = Array.from({ length: 2 }, () => random() * hours * 3_600_000);
+  const kinds = [everywhere, ...areasOf(names).map(({ actions }) => actions)].flatMap(toKinds);
   return Array.from({ length: count }, (_, i) => ({
     at: Math.round(bursts[Math.floor(random() * bursts.length)]! + random() ** 3 * 60_000),
     kind: kinds[Math.floor(random() * kinds.length)]!,
@@ -199,7 +173,7 @@ export function createActions(random: () => number, hours: number): Action[] {
 }
 
 export const describeAction = (action: Action, prepared: PreparedWorld): string =>
-  `Action ${action.number}: ${definitions[action.kind].describe(action, prepared)}`;
+  `Action ${action.number}: ${definitions[action.kind]!.describe(action, prepared)}`;
 
 export const runAction = (scene: Scene, action: Action): Promise<void> =>
-  definitions[action.kind].run(scene, action);
+  definitions[action.kind]!.run(scene, action);

@@ -1,16 +1,7 @@
 // Checks the books of a simulated world that has come to rest. Each violation is one sentence.
-import type { Ledger } from "./actions.ts";
+import { areasOf } from "./actions.ts";
+import { keyOf, type Ledger, type ListedSend, type Scene } from "./scene.ts";
 import type { World } from "./world.ts";
-
-interface ListedSend {
-  id: number;
-  toEmail: string;
-  subject: string;
-  status: string;
-  error: string | null;
-  provider: string;
-  campaignId: number | null;
-}
 
 interface CampaignDetail {
   status: string;
@@ -20,14 +11,11 @@ interface CampaignDetail {
 /** States in which a provider has accepted the mail. */
 const handedOver = new Set(["sent", "delivered"]);
 
-export async function checkBooks(
-  world: World,
-  ledger: Ledger,
-  /** The number of contacts in the list of every campaign. */
-  contacts: number,
-): Promise<string[]> {
+export async function checkBooks(scene: Scene, areas: string[]): Promise<string[]> {
+  const { world, ledger, prepared } = scene;
+  const contacts = prepared.contacts.length;
   const sends = await listSends(world);
-  return [
+  const violations = [
     ...checkMailedOnce(world, sends),
     ...checkUncertain(world, sends),
     ...checkAccepted(ledger, sends),
@@ -36,6 +24,8 @@ export async function checkBooks(
     ...(await checkEvents(world, sends)),
     ...checkQueues(world),
   ];
+  for (const area of areasOf(areas)) violations.push(...(await area.check(scene, sends)));
+  return violations;
 }
 
 const listSends = (world: World) => listAll<ListedSend>(world, "sends");
@@ -52,8 +42,6 @@ async function listAll<T>(world: World, kind: "sends" | "events"): Promise<T[]> 
   }
   return all;
 }
-
-const keyOf = (to: string, subject: string) => `${to.toLowerCase()} "${subject}"`;
 
 /** Compares what providers accepted with what the service shows. */
 function checkMailedOnce({ outside }: World, sends: ListedSend[]): string[] {

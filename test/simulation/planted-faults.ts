@@ -95,4 +95,10 @@ export const plantedFaults: PlantedFault[] = [
     code: "mail.sendId === String(sendId)",
     replacement: "sendId > 0",
   },
+  {
+    name: "An enrollment moves on without its version",
+    file: "shared/domain/automation/enrollment-transition.ts",
+    code: '{ set, remove: removedAttributes }, { if: equals("v", enrollment.v) });',
+    replacement: "{ set, remove: removedAttributes });",
+  },
 ];

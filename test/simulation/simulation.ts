@@ -3,9 +3,10 @@
 
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { type Action, createActions, createLedger, describeAction, runAction } from "./actions.ts";
+import { areaNames, createActions, describeAction, runAction } from "./actions.ts";
 import { checkBooks } from "./books.ts";
 import { createFaults, type Fault } from "./faults.ts";
+import { type Action, createLedger } from "./scene.ts";
 import { type Code, createWorld, type PreparedWorld } from "./world.ts";
 
 export interface Plan {
@@ -13,6 +14,8 @@ export interface Plan {
   hours: number;
   /** The providers that callers send with. */
   providers: string[];
+  /** The parts of the service that callers use, apart from sending. */
+  areas: string[];
   actions: Action[];
   faults: Fault[];
 }
@@ -33,22 +36,27 @@ export interface Stage {
 
 export function createPlan(seed: number, hours: number): Plan {
   const random = seededRandom(seed);
-  const actions = createActions(random, hours);
+  const areas = pick(random, areaNames, areasPerWorld);
+  const actions = createActions(random, hours, areas);
   const faults = createFaults(
     random,
     actions.map(({ at }) => at),
   );
-  return { seed, hours, providers: pickProviders(random), actions, faults };
+  const providers = pick(random, providerKeys, providersPerWorld);
+  return { seed, hours, providers, areas, actions, faults };
 }
 
-function pickProviders(random: () => number): string[] {
-  const left: string[] = [...providerKeys];
+const areasPerWorld = 2;
+const providersPerWorld = 3;
+
+function pick<T>(random: () => number, from: readonly T[], n: number): T[] {
+  const left = [...from];
+  const count = Math.min(n, left.length);
   return Array.from(
-    { length: providersPerWorld },
+    { length: count },
     () => left.splice(Math.floor(random() * left.length), 1)[0]!,
   );
 }
-const providersPerWorld = 3;
 
 /** How long a world gets to come to rest: longer than every lease, retry and backoff. */
 const restHours = 26;
@@ -71,20 +79,20 @@ export async function simulate(
   });
   const { time, start, outside } = world;
   for (const { call } of prepared.configs) outside.observeConfig(call as never);
-  const ledger = createLedger();
+  const scene = { world, prepared, ledger: createLedger() };
   const waiting = new Set<Action>();
   for (const action of plan.actions)
     time.after(action.at, () => {
       world.tell(describeAction(action, prepared));
       waiting.add(action);
-      runAction({ world, prepared, ledger }, action).then(
+      runAction(scene, action).then(
         () => waiting.delete(action),
         (error: unknown) => world.tell(`Action ${action.number} failed: ${error}`),
       );
     });
   const violations = await time
     .runUntil(start + (plan.hours + restHours) * 3_600_000)
-    .then(() => time.runUntilSettled(checkBooks(world, ledger, prepared.contacts.length)))
+    .then(() => time.runUntilSettled(checkBooks(scene, plan.areas)))
     .catch((error: unknown) => [String(error)]);
   for (const { number } of waiting) violations.push(`Action ${number} has no answer`);
   return {

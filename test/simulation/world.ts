@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { stepSubjects } from "./areas/sequences.ts";
 import { createFaultPlan, type Fault } from "./faults.ts";
 import { createNetwork } from "./network.ts";
 import {
@@ -201,6 +202,8 @@ export interface PreparedWorld {
   siteId: number;
   listId: number;
   templateId: number;
+  /** A sequence without a sending config, as a draft. */
+  sequenceId: number;
   configs: { id: number; provider: string; call: object }[];
   contacts: { id: number; email: string }[];
 }
@@ -284,5 +287,34 @@ async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "end
     const email = `reader${i}@readers.example`;
     contacts.push({ id: await create("/contacts", { email, lists: [listId] }), email });
   }
-  return { apiKey, siteId, listId, templateId, configs, contacts };
+  const sequenceId = await create("/sequences", { name: "Welcome", triggerType: "manual" });
+  const emailSteps: object[] = [];
+  for (const subject of Object.values(stepSubjects)) {
+    const stepTemplateId = await create("/templates", {
+      name: subject,
+      subject,
+      html: "<p>Hi</p>",
+    });
+    emailSteps.push({ type: "email", templateId: stepTemplateId });
+  }
+  await create(`/sequences/${sequenceId}/steps`, { steps: toSequenceSteps(emailSteps) });
+  return { apiKey, siteId, listId, templateId, sequenceId, configs, contacts };
 }
+
+/** A wait and a branch after the first email. */
+const toSequenceSteps = ([first, opened, unopened]: object[]) => [
+  { stepOrder: 1, ...first },
+  { stepOrder: 2, type: "delay", delayMinutes: 30 },
+  {
+    stepOrder: 3,
+    type: "condition",
+    conditionConfig: {
+      match: "all",
+      conditions: [{ field: "step.1.opened", operator: "exists" }],
+    },
+    trueBranchStepOrder: 4,
+    falseBranchStepOrder: 5,
+  },
+  { stepOrder: 4, ...opened, nextStepOrder: null },
+  { stepOrder: 5, ...unopened },
+];

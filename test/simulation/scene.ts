@@ -1,0 +1,80 @@
+// What the actions of callers and the books share: the stage of one simulation, and what callers
+// were told.
+import type { PreparedWorld, World } from "./world.ts";
+
+/** One thing that a caller does. The numbers are choices, and mean something else for each kind. */
+export interface Action {
+  /** Milliseconds after the start. */
+  at: number;
+  kind: string;
+  /** Identifies the action. Stands in the subject of its mail. */
+  number: number;
+  /** From 0 to 1. */
+  choice: number;
+  size: number;
+}
+
+/** What callers were told, for the books. Times are in milliseconds since 1970. */
+export interface Ledger {
+  sends: { id: number; subject: string; to: string }[];
+  campaigns: { id: number; subject: string; startedAt: number }[];
+  /** Addresses that left, and when they got the answer. */
+  departures: { email: string; at: number }[];
+  /** Requests that were refused, which is an answer too. */
+  refusals: string[];
+  enrollments: Enrolled[];
+}
+
+/** A contact that a caller enrolled in the sequence. */
+interface Enrolled {
+  contactId: number;
+  email: string;
+  /** When the caller learned that the contact has left the sequence. */
+  cancelledAt?: number;
+}
+
+export const createLedger = (): Ledger => ({
+  sends: [],
+  campaigns: [],
+  departures: [],
+  refusals: [],
+  enrollments: [],
+});
+
+export interface Scene {
+  world: World;
+  prepared: PreparedWorld;
+  ledger: Ledger;
+}
+
+export interface ActionDefinition {
+  weight: number;
+  describe(action: Action, prepared: PreparedWorld): string;
+  run(scene: Scene, action: Action): Promise<void>;
+}
+
+/** A part of the service that only some simulations use. */
+export interface Area {
+  actions: Record<string, ActionDefinition>;
+  /** Violations, one sentence each. */
+  check(scene: Scene, sends: ListedSend[]): Promise<string[]> | string[];
+}
+
+/** A row of GET /sends. */
+export interface ListedSend {
+  id: number;
+  toEmail: string;
+  subject: string;
+  status: string;
+  error: string | null;
+  provider: string;
+  campaignId: number | null;
+  createdAt: string;
+}
+
+export const configOf = ({ choice }: Action, { configs }: PreparedWorld) =>
+  configs[Math.floor(choice * configs.length)]!;
+export const contactOf = ({ choice }: Action, { contacts }: PreparedWorld) =>
+  contacts[Math.floor(choice * 997) % contacts.length]!;
+export const subjectOf = ({ number }: Action) => `Mail of action ${number}`;
+export const keyOf = (to: string, subject: string) => `${to.toLowerCase()} "${subject}"`;
