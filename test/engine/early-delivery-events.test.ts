@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
+import { getOverview } from "../../shared/domain/analytics/overview.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import type * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
@@ -108,6 +109,21 @@ describe.each(["delivered", "bounce"] as const)(
     );
   },
 );
+
+test("an event before a response that is lost counts the mail of a batch as sent", async () => {
+  const from = await mailTest.createSender("postmark");
+  const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(6));
+  const ids = results.map((result) => result.id!);
+  from.provider.faultFor = () => "lost";
+  await meanwhile(
+    from,
+    () => mailTest.runLane(from.caller.orgId, from.configId),
+    applyEvent(from, ids.slice(0, 2)),
+  );
+  const overview = await getOverview(from.caller, { period: "7d", interval: "day" });
+  expect(overview.totals).toMatchObject({ sent: 2, delivered: 2, uncertain: 4, failed: 0 });
+  await from.provider.stop();
+});
 
 test("a second worker does not take a delivered send while the first one waits for the response", async () => {
   const from = await mailTest.createSender("postmark");

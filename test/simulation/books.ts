@@ -1,6 +1,7 @@
 // Checks the books of a simulated world that has come to rest. Each violation is one sentence.
 import { areasOf } from "./actions.ts";
 import { keyOf, type Ledger, type ListedSend, type Scene } from "./scene.ts";
+import { checkStatistics, type ListedEvent } from "./statistics.ts";
 import type { World } from "./world.ts";
 
 interface CampaignDetail {
@@ -14,21 +15,25 @@ const handedOver = new Set(["sent", "delivered"]);
 export async function checkBooks(scene: Scene, areas: string[]): Promise<string[]> {
   const { world, ledger, prepared } = scene;
   const contacts = prepared.contacts.length;
-  const sends = await listSends(world);
+  const sends = await listAll<ListedSend>(world, "sends");
+  const events = await listAll<ListedEvent>(world, "events");
   const violations = [
     ...checkMailedOnce(world, sends),
     ...checkUncertain(world, sends),
     ...checkAccepted(ledger, sends),
     ...(await checkCampaigns(world, { ...ledger, contacts }, sends)),
     ...checkDepartures(world, ledger),
-    ...(await checkEvents(world, sends)),
+    ...checkEvents(
+      world,
+      sends,
+      events.filter(({ type }) => Object.values(eventTypes).includes(type)),
+    ),
+    ...(await checkStatistics(world, sends, events)),
     ...checkQueues(world),
   ];
   for (const area of areasOf(areas)) violations.push(...(await area.check(scene, sends)));
   return violations;
 }
-
-const listSends = (world: World) => listAll<ListedSend>(world, "sends");
 
 /** All records of one kind, from all pages. */
 async function listAll<T>(world: World, kind: "sends" | "events"): Promise<T[]> {
@@ -162,11 +167,6 @@ function checkDepartures({ outside }: World, { campaigns, departures }: Ledger):
   );
 }
 
-interface ListedEvent {
-  type: string;
-  sendId: number;
-}
-
 const eventTypes: Record<string, string> = {
   delivered: "delivered",
   bounced: "bounce",
@@ -176,8 +176,7 @@ const eventTypes: Record<string, string> = {
 };
 
 /** Every event of a provider is listed once, and reaches the customer's endpoint under one id. */
-async function checkEvents(world: World, sends: ListedSend[]): Promise<string[]> {
-  const { outside } = world;
+function checkEvents({ outside }: World, sends: ListedSend[], events: ListedEvent[]): string[] {
   const ids = new Map(sends.map(({ id, toEmail, subject }) => [keyOf(toEmail, subject), id]));
   const counts = (names: string[]) =>
     new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
@@ -187,10 +186,7 @@ async function checkEvents(world: World, sends: ListedSend[]): Promise<string[]>
       nameOf({ type: eventTypes[kind]!, sendId: ids.get(keyOf(mail.to, mail.subject))! }),
     ),
   );
-  const own = (await listAll<ListedEvent>(world, "events")).filter(({ type }) =>
-    Object.values(eventTypes).includes(type),
-  );
-  const listed = counts(own.map(nameOf));
+  const listed = counts(events.map(nameOf));
   const violations = [...new Set([...posted.keys(), ...listed.keys()])].flatMap((name) => {
     const [p = 0, l = 0] = [posted.get(name), listed.get(name)];
     return p === l ? [] : [`The event ${name} happened ${p} times and is listed ${l} times`];

@@ -101,4 +101,16 @@ export const plantedFaults: PlantedFault[] = [
     code: '{ set, remove: removedAttributes }, { if: equals("v", enrollment.v) });',
     replacement: "{ set, remove: removedAttributes });",
   },
+  {
+    name: "Uncertain mails with an early event are counted as uncertain",
+    file: "shared/domain/sending/bulk/hand-over.ts",
+    code: "(sends[k]?.early ? [] : [outcome])",
+    replacement: "[outcome]",
+  },
+  {
+    name: "A rollup replaces the counters of the day without adding them up",
+    file: "shared/domain/analytics/daily-rollups.ts",
+    code: "{ ...addUp(counters), of:",
+    replacement: "{ ...counters[0], of:",
+  },
 ];

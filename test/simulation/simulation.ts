@@ -58,8 +58,11 @@ function pick<T>(random: () => number, from: readonly T[], n: number): T[] {
   );
 }
 
-/** How long a world gets to come to rest: longer than every lease, retry and backoff. */
-const restHours = 26;
+/**
+ * How long a world gets to come to rest: longer than every lease, retry and backoff, and until the
+ * counters of the first day are rolled up.
+ */
+const restHours = 30;
 
 export async function simulate(
   { code, prepared: all }: Stage,

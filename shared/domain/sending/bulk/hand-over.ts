@@ -218,12 +218,12 @@ async function closeChunk(
   const refused = recipients.flatMap(({ error }): HandOverOutcome[] =>
     error ? [{ status: "refused", error }] : [],
   );
-  const outcomes = results.flatMap((result) => result.outcomes.map(([, outcome]) => outcome));
+  const { accepted, others } = await splitOutcomes({ orgId, block: queued.block }, results);
   const counts: dailyCounters.DayCounts = {};
-  for (const outcome of [...refused, ...outcomes]) {
+  if (accepted) counts.sent = accepted;
+  for (const outcome of [...refused, ...others]) {
     const { status } = toSendFields(outcome, head.createdAt);
-    if (status === "sent" || status === "failed" || status === "uncertain")
-      counts[status] = (counts[status] ?? 0) + 1;
+    if (status === "failed" || status === "uncertain") counts[status] = (counts[status] ?? 0) + 1;
   }
   const date = await organizations.getToday(orgId);
   const changes = [{ configId: head.sendingConfigId, counts }];
@@ -235,6 +235,26 @@ async function closeChunk(
       changes,
     ),
   );
+}
+
+/**
+ * The number of accepted mails, and the outcomes of the others. A mail with an event that arrived
+ * first counts as accepted, as in `toSourceCounts`.
+ */
+async function splitOutcomes(
+  { orgId, block }: { orgId: number; block: number },
+  results: CallResult[],
+): Promise<{ accepted: number; others: HandOverOutcome[] }> {
+  const outcomes = results.flatMap((result) =>
+    result.outcomes.filter(([, { status }]) => status !== "held"),
+  );
+  const unaccepted = outcomes.filter(([, { status }]) => status !== "accepted");
+  const sends = await getMany<SendItem>(
+    unaccepted.map(([i]) => keys.send(orgId, chunks.sendIdOf(block, { i }))),
+    { consistent: true },
+  );
+  const others = unaccepted.flatMap(([, outcome], k) => (sends[k]?.early ? [] : [outcome]));
+  return { accepted: outcomes.length - others.length, others };
 }
 
 /**

@@ -1,0 +1,49 @@
+// Compares the statistics of the service, which are counters of days, with its history.
+import type { ListedSend } from "./scene.ts";
+import type { World } from "./world.ts";
+
+interface Overview {
+  totals: Record<string, number> & { opens: { total: number }; clicks: { total: number } };
+}
+
+export interface ListedEvent {
+  type: string;
+  sendId: number;
+}
+
+/** The figures of the last week equal the listed sends and events. */
+export async function checkStatistics(
+  world: World,
+  sends: ListedSend[],
+  events: ListedEvent[],
+): Promise<string[]> {
+  const { data } = await world.call<Overview>("GET", "/analytics/overview?period=7d");
+  const { totals } = data;
+  const count = (type: string) => events.filter((event) => event.type === type).length;
+  const sendsWith = (types: string[]) =>
+    new Set(events.filter(({ type }) => types.includes(type)).map(({ sendId }) => sendId)).size;
+  const refused = sends.filter(({ status }) => status === "failed").length;
+  const expected: [name: string, shown: number | undefined, listed: number][] = [
+    ["delivered", totals.delivered, sendsWith(["delivered", "open", "click", "unsubscribe"])],
+    ["bounced", totals.bounced, count("bounce")],
+    ["complained", totals.complained, count("spam_report")],
+    ["opens", totals.opens.total, count("open")],
+    ["clicks", totals.clicks.total, count("click")],
+    ["uncertain", totals.uncertain, sends.filter(({ status }) => status === "uncertain").length],
+    ["failed", totals.failed, refused],
+    ["sent", totals.sent, sends.filter(isAccepted(events)).length],
+  ];
+  return expected.flatMap(([name, shown, listed]) =>
+    shown === listed
+      ? []
+      : [`The statistics have ${shown} mails or events ${name}, and the history ${listed}`],
+  );
+}
+
+/** A provider accepted the mail, whatever came later. */
+const isAccepted =
+  (events: ListedEvent[]) =>
+  ({ id, status }: ListedSend): boolean =>
+    status === "sent" ||
+    status === "delivered" ||
+    (status === "failed" && events.some(({ sendId, type }) => sendId === id && type === "bounce"));
