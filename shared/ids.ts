@@ -2,9 +2,10 @@
 // normal, and only ids of settings-like records are in order of age.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import { exists } from "./adapters/dynamodb/conditions.ts";
+import { equals, exists } from "./adapters/dynamodb/conditions.ts";
 import { update, updateReturning, write } from "./adapters/dynamodb/table.ts";
 import { now } from "./clock.ts";
+import { contended } from "./errors.ts";
 import { idsPerBlock, type Key, keys } from "./keys.ts";
 
 /**
@@ -15,6 +16,8 @@ import { idsPerBlock, type Key, keys } from "./keys.ts";
 export interface ReservedIds {
   key: Key;
   taken: Record<string, number[]>;
+  /** The lease of the request. After another request has taken it over, no id is recorded. */
+  lease?: number;
 }
 interface ReplayState {
   reserved: ReservedIds;
@@ -134,7 +137,9 @@ async function replayOr(kind: string, allocate: () => Promise<number>): Promise<
     reserved.taken[kind] = [...(reserved.taken[kind] ?? []), id];
     // The item may have been deleted meanwhile, such as the submission of a form. The update must
     // not create it again.
-    await write(update(reserved.key, { set: { taken: reserved.taken } }, { if: exists }));
+    const { key, taken, lease } = reserved;
+    const isOwned = lease === undefined ? exists : equals("lease", lease);
+    await write(update(key, { set: { taken } }, { if: isOwned, orThrow: contended("This") }));
     return id;
   });
   state.pending = allocation.catch(() => undefined);

@@ -10,7 +10,6 @@ import {
   remove,
   transact,
   update,
-  write,
   writeMany,
 } from "../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../clock.ts";
@@ -64,8 +63,11 @@ export async function runOnce(
   );
   if (replay) return replay;
   const response = await withReservedIds(reserved!, work);
-  await storeResponse(requestKey, response, route.fieldsShownOnce);
-  return response;
+  const { lease } = reserved!;
+  if (await storeResponse({ ...requestKey, lease }, response, route.fieldsShownOnce))
+    return response;
+  // The process stood still for so long that a repeated request has taken over.
+  throw stillRunning();
 }
 
 /** Whether the request changes nothing. */
@@ -80,10 +82,12 @@ const keyOf = ({ orgId, key }: RequestKey): Key => keys.idempotency(orgId, key);
 const partKeys = ({ orgId, key }: RequestKey, parts: number): Key[] =>
   Array.from({ length: parts }, (_, part) => keys.idempotencyPart(orgId, key, part));
 
+type LeasedIds = ReservedIds & { lease: number };
+
 async function claimKey(
   requestKey: RequestKey,
   fingerprint: string,
-): Promise<{ replay?: LambdaResponse; reserved?: ReservedIds }> {
+): Promise<{ replay?: LambdaResponse; reserved?: LeasedIds }> {
   const key = keyOf(requestKey);
   const time = epochSeconds();
   const attempt: IdempotencyRecord = {
@@ -93,7 +97,7 @@ async function claimKey(
   };
   // TTL deletes items days late, so an expired item counts as absent.
   if (await transact(put(key, attempt, { if: any(isNew, atMost("expires", time)) })))
-    return { reserved: { key, taken: {} } };
+    return { reserved: { key, taken: {}, lease: attempt.lease } };
   const earlier = await get<IdempotencyRecord>(key);
   if (!earlier) throw stillRunning();
   if (earlier.fingerprint !== fingerprint)
@@ -107,7 +111,7 @@ async function claimKey(
       update(key, { set: { lease: attempt.lease } }, { if: equals("lease", earlier.lease) }),
     ));
   if (!takenOver) throw stillRunning();
-  return { reserved: { key, taken: earlier.taken ?? {} } };
+  return { reserved: { key, taken: earlier.taken ?? {}, lease: attempt.lease } };
 }
 
 const stillRunning = () =>
@@ -120,24 +124,26 @@ const stillRunning = () =>
 const isStored = (status: number): boolean =>
   status < 300 || status === 402 || status === 404 || status === 409;
 
+/** False if another request has taken the lease over. Its response counts. */
 async function storeResponse(
-  requestKey: RequestKey,
+  { lease, ...requestKey }: RequestKey & { lease: number },
   { statusCode = 200, body = "" }: LambdaResponse,
   secrets: string[],
-) {
+): Promise<boolean> {
   const key = keyOf(requestKey);
+  const isOwned = { if: equals("lease", lease) };
   if (isStored(statusCode)) {
     const answer = {
       statusCode,
       ...(await storeBody(requestKey, gzipSync(removeFields(secrets, body)))),
     };
-    await write(update(key, { set: { answer } }));
+    return transact(update(key, { set: { answer } }, isOwned));
   } else if (statusCode >= 500 || statusCode === 429) {
     // The same request can run again immediately, with the ids that it has reserved.
-    await write(update(key, { set: { lease: 0 } }));
+    return transact(update(key, { set: { lease: 0 } }, isOwned));
   } else {
     // A 4xx response changes nothing. The caller can correct the request and keep the key.
-    await write(remove(key));
+    return transact(remove(key, isOwned));
   }
 }
 

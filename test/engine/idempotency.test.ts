@@ -71,6 +71,33 @@ test("only one of many repeated requests takes over", async () => {
   expect(await sites.listVisibleSiteIds(caller)).toHaveLength(1);
 });
 
+test("a request that stood still until another took over changes nothing", async () => {
+  const { token, caller } = await createAccount();
+  const request = { ...as(token, "asleep"), body: { name: "Shop" } };
+  const isRecord = ({ input }: { input: unknown }) => JSON.stringify(input).includes('"taken"');
+  const [paused, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { send } = DynamoDbClient.prototype;
+  vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
+    this: unknown,
+    ...given
+  ) {
+    if (isRecord(given[0] as { input: unknown })) {
+      vi.mocked(DynamoDbClient.prototype.send).mockRestore();
+      paused.resolve();
+      await resume.promise;
+    }
+    return (send as (...all: unknown[]) => Promise<never>).apply(this, given);
+  });
+  const first = invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
+  await paused.promise;
+  clock.advanceClock(36);
+  const second = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
+  expect(second.status).toBe(201);
+  resume.resolve();
+  expect((await first).body.code).toBe("idempotency_in_progress");
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([second.body.data.id]);
+});
+
 test("a request repeated after a crash returns a working API key, and the first key stops working", async () => {
   const { token, caller } = await createAccount();
   const request = { ...as(token, "one key"), body: { name: "CI" } };
