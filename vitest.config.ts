@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { missingRequirement } from "./infra/local/engines/dynamodb-local.ts";
-import { LongestFirst } from "./test/support/longest-first.ts";
+import { EvenLoad } from "./test/support/even-load.ts";
 
 const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}) => ({
   extends: true as const,
@@ -79,11 +79,12 @@ const generators = process.argv.includes("generators")
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/reporter.ts"],
-    testTimeout: 60_000,
+    // A test that takes all crash points plays hundreds of stories.
+    testTimeout: everything ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
     // Tests wait for services, engines and browsers, which are processes of their own.
-    maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: LongestFirst },
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    sequence: { sequencer: EvenLoad },
     projects: [
       project("unit"),
       project("engine", engine),
