@@ -158,7 +158,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByLabel("Label").last().fill("Shoe size");
     await page.getByRole("region", { name: "Preview" }).getByText("Shoe size").waitFor();
     await page.getByRole("button", { name: "Save form" }).click();
-    await page.getByText("Saved").waitFor();
+    await page.getByRole("status").getByText("Saved").waitFor();
     const url = (await page.getByRole("link", { name: /forms\/\d+\/page$/ }).textContent())!;
     const visitor = await page.context().newPage();
     await visitor.goto(url);

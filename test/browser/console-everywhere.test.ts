@@ -116,7 +116,7 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
       await question.getByRole("button", { name: "Stay" }).click();
       await question.waitFor({ state: "detached" });
       await page.getByRole("button", { name: action }).click();
-      await page.getByText("Saved").waitFor();
+      await page.getByRole("status").getByText("Saved").waitFor();
       await leave();
       await left();
       await page.goBack();

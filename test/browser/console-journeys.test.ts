@@ -87,7 +87,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
     await page.getByLabel("Subject").fill("Hello");
     await page.getByRole("button", { name: "Save template" }).click();
-    await page.getByText("Saved").waitFor();
+    await page.getByRole("status").getByText("Saved").waitFor();
     await open(page, "Campaigns");
     await page.getByRole("button", { name: "New campaign" }).first().click();
     await page.getByLabel("Name").fill("First news");

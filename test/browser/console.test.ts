@@ -110,7 +110,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
     await page.getByLabel("Subject").fill("Hello {{ firstName }}");
     await page.getByRole("button", { name: "Save template" }).click();
-    await page.getByText("Saved").waitFor();
+    await page.getByRole("status").getByText("Saved").waitFor();
     await page
       .frameLocator("iframe")
       .getByText(/^Hello /)
@@ -286,6 +286,8 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByLabel("API key").fill((await readSandbox()).postmark.credentials.apiKey);
     await page.getByLabel("Sender address").fill("hello@shop.example");
     await page.getByRole("button", { name: "Connect provider" }).click();
+    const domain = page.getByLabel("Domain of the sender");
+    await expect.poll(() => domain.inputValue()).toBe("shop.example");
     await page.getByRole("button", { name: "Show DNS records" }).click();
     await page.getByText("_pennymail.shop.example").waitFor();
     await page.getByRole("button", { name: /Send a test email/ }).click();

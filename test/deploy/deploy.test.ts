@@ -312,7 +312,7 @@ describe("mail", () => {
     expect(await read<{ id: number }>(`/sending-configs/${configs.ses}`)).toMatchObject({
       id: configs.ses,
     });
-  }, 150_000);
+  }, 300_000);
 
   test("EventBridge schedules send the scheduled mail and the step after its delay", async () => {
     await arrived(scheduled, 130);

@@ -80,7 +80,7 @@ function Designer({ form }: { form: Form }) {
               {formatNumber(form.submissionCount)}{" "}
               {form.submissionCount === 1 ? "submission" : "submissions"}
             </Link>{" "}
-            <span role="status">{isSaved && "· Saved"}</span>
+            <span role="status">{isSaved && saving.isSuccess && "· Saved"}</span>
           </>
         }
       >
