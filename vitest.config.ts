@@ -82,6 +82,8 @@ export default defineConfig({
     // A test that takes all crash points plays hundreds of stories.
     testTimeout: everything ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
+    // As long as a browser waits for an element.
+    expect: { poll: { timeout: 30_000 } },
     // Tests wait for services, engines and browsers, which are processes of their own.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: EvenLoad },

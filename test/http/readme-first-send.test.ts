@@ -50,6 +50,6 @@ describe.skipIf(!pasteable)("README", () => {
     await vi.waitFor(async () => {
       const { events } = (await waitForMail(recipient)) as unknown as { events: unknown[] };
       expect(events).toContainEqual(expect.objectContaining({ kind: "delivered", status: 200 }));
-    });
+    }, 30_000);
   });
 });
