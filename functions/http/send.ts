@@ -38,7 +38,10 @@ const BatchResult = z.object({
   error: z
     .string()
     .nullable()
-    .describe("Why the recipient was rejected, in one sentence, or `null`."),
+    .describe(
+      "Why there is no email, in words; `duplicate`: the address is in the batch already; " +
+        "`suppressed`. `null`: there is one.",
+    ),
 });
 
 const MessageResult = z.object({

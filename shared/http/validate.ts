@@ -17,10 +17,12 @@ export function validate(schema: z.ZodType | undefined, value: unknown): unknown
     (issue) => issue.code === "too_big" && issue.origin === "array",
   );
   if (tooMany) throw limitExceeded(tooMany.path.join("."), toDetail(tooMany, value).message);
-  const issues = error.issues
-    .flatMap((issue) => nearestUnionIssues(issue, value))
-    .map((issue) => toDetail(issue, value));
-  const unknown = unknownFields(schema, value);
+  const nearest = error.issues.flatMap((issue) => nearestUnionIssues(issue, value));
+  const issues = nearest.map((issue) => toDetail(issue, value));
+  const unknown = [
+    ...unknownFields(schema, value),
+    ...unknownFieldsBeside(nearest[0]?.path ?? [], { schema, value }),
+  ];
   const details = [
     ...issues.slice(0, 20),
     ...unknown.map((path) => ({ path, message: `${path} is unknown` })),
@@ -104,13 +106,42 @@ function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
  * Up to 5 field names that the schema does not have, each cut to 100 characters. Empty if the
  * schema allows any field.
  */
-function unknownFields(schema: z.ZodType, value: unknown): string[] {
+function unknownFields(schema: unknown, value: unknown): string[] {
   const known = fieldNamesOf(schema);
   if (!known || !isObject(value)) return [];
   const names = Object.keys(value).filter(
     (name) => value[name] !== undefined && !known.includes(name),
   );
   return names.slice(0, 5).map((name) => name.slice(0, 100));
+}
+
+/** The unknown fields of the nested object that a wrong field is in: one may be meant for it. */
+function unknownFieldsBeside(
+  path: PropertyKey[],
+  { schema, value }: { schema: z.ZodType; value: unknown },
+): string[] {
+  const parent = path.slice(0, -1);
+  if (!parent.length) return [];
+  const parentSchema = parent.reduce<unknown>(schemaOfField, schema);
+  const prefix = parent.join(".");
+  return unknownFields(parentSchema, valueAt(value, parent)).map((name) => `${prefix}.${name}`);
+}
+
+/** Undefined inside of unions and records, whose fields depend on the value. */
+function schemaOfField(schema: unknown, name: PropertyKey): unknown {
+  const plain = withoutWrapper(schema);
+  if (plain instanceof z.ZodArray) return withoutWrapper(plain.element);
+  return plain instanceof z.ZodObject ? withoutWrapper(plain.shape[name as string]) : undefined;
+}
+
+/** The schema of an optional or nullable value, or of one with a default. */
+function withoutWrapper(schema: unknown): unknown {
+  if (schema instanceof z.ZodPipe) return withoutWrapper(schema.in);
+  const isWrapper =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault;
+  return isWrapper ? withoutWrapper(schema.unwrap()) : schema;
 }
 
 function fieldNamesOf(schema: unknown): string[] | undefined {

@@ -9,8 +9,7 @@ export const EmailAddress = z
   .max(maxAddressLength, { abort: true })
   .check(
     z.email({
-      error: ({ input }) =>
-        `must be one valid email address${isAscii(String(input)) ? "" : asciiHint}`,
+      error: ({ input }) => `must be one valid email address${hintFor(String(input))}`,
     }),
   )
   .refine(
@@ -52,6 +51,12 @@ export const refusedAddresses =
   "`! # $ % & * / = ? ^ { | } ~` or a backtick, and addresses whose domain is an IP address. " +
   "Write a domain with other letters as `xn--…`.";
 
+/** What is wrong with most addresses that are not valid. */
+function hintFor(input: string): string {
+  if (input.includes("<")) return ", without a name";
+  return isAscii(input) ? "" : asciiHint;
+}
+
 const asciiHint = " in ASCII characters; write an international domain in its xn-- form";
 
 const hasControlCharacter = (text: string): boolean =>
@@ -60,10 +65,10 @@ const hasControlCharacter = (text: string): boolean =>
 /** Replaces control characters and line separators by spaces. */
 export const toSingleLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
 
-/** The form in which addresses are compared and stored. */
 /** Replaces the address of an erased person. No `.invalid` domain receives mail (RFC 6761). */
 export const erasedEmail = "erased@erased.invalid";
 
+/** The form in which addresses are compared and stored. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 export const domainOf = (email: string): string =>
   normalizeEmail(email).slice(email.trim().lastIndexOf("@") + 1);

@@ -18,7 +18,7 @@ const maxDepth = 32;
 const maxNameLength = 255;
 
 export const StoredNumber = z
-  .number({ error: numberRange })
+  .number({ error: ({ input }) => (typeof input === "number" ? numberRange : "must be a number") })
   .refine(isStorableNumber, numberRange)
   .meta({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 

@@ -24,6 +24,7 @@ test("siteId defaults to the organization's only site and is required otherwise"
   const { caller } = await createAccount();
   await expect(sites.resolveSiteId(caller)).rejects.toMatchObject({
     kind: "invalid",
+    message: expect.stringContaining("create one with POST /sites"),
     details: [{ path: "siteId" }],
   });
   const one = await make(caller, "One");

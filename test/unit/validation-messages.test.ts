@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { CustomFields } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import type { Problem } from "../../shared/errors.ts";
 import { validate } from "../../shared/http/validate.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { validationMessages } from "../../shared/kernel/validation-messages.ts";
 
 const cases: [string, z.ZodType, unknown, string][] = [
@@ -102,4 +104,32 @@ test("for several kinds of body, errors are about the closest one and name unkno
       a: ["x", { b: "y" }],
     }),
   ).toThrow(/^a\.1\.b: must be a whole number$/);
+});
+
+test("a field that is missing in a nested object is named with the unknown fields beside it", () => {
+  const person = z.object({ to: z.string(), tag: z.object({ name: z.string() }).nullish() });
+  const schema = z.object({ people: z.array(person).default([]) });
+  expect(() => validate(schema, { people: [{ to: "a" }, { email: "b" }], note: "" })).toThrow(
+    expect.objectContaining({
+      message: "people.1.to is required (not known here: note, people.1.email)",
+      details: [
+        { path: "people.1.to", message: "people.1.to is required" },
+        { path: "note", message: "note is unknown" },
+        { path: "people.1.email", message: "people.1.email is unknown" },
+      ],
+    }),
+  );
+  expect(() => validate(schema, { people: [{ to: "a", tag: { title: "x" } }] })).toThrow(
+    "people.0.tag.name is required (not known here: people.0.tag.title)",
+  );
+});
+
+test("what is wrong with an address or a value of a custom field is said in plain words", () => {
+  const schema = z.object({ to: EmailAddress.optional(), customFields: CustomFields.optional() });
+  expect(() => validate(schema, { to: "Ada <ada@example.com>" })).toThrow(
+    "to: must be one valid email address, without a name",
+  );
+  expect(() => validate(schema, { customFields: { plan: {} } })).toThrow(
+    "customFields.plan: must be a text or a number or true or false or null",
+  );
 });

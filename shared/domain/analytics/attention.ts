@@ -287,7 +287,7 @@ async function findCampaignProblems(caller: Caller): Promise<Problem[]> {
       {
         code: `campaign_${status}`,
         severity: "error",
-        message: `The campaign "${name}" is ${words[status]}: ${statusReason}`,
+        message: `The campaign "${name}" is ${stateWords[status]}: ${statusReason}`,
         since: updatedAt,
         record: { type: "campaign", id, siteId },
       },
@@ -295,7 +295,7 @@ async function findCampaignProblems(caller: Caller): Promise<Problem[]> {
   });
 }
 
-const words: Record<string, string> = { paused: "paused", held: "held", failed: "stopped" };
+const stateWords: Record<string, string> = { paused: "paused", held: "held", failed: "stopped" };
 
 async function findSequenceProblems(caller: Caller): Promise<Problem[]> {
   const sequences = await listNewest<SequenceItem>("SEQUENCE", caller, { bySite: true });

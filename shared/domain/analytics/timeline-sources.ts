@@ -194,7 +194,7 @@ async function readSubmissions(
   contact: ContactRef,
   before: string | undefined,
 ): Promise<TimelineEvent[]> {
-  const { prefix } = { prefix: submissions.logPrefix };
+  const prefix = submissions.logPrefix;
   const logged = await readNewest<submissions.SubmissionLogItem>(
     { ...contact, prefix },
     before && `${prefix}${before}~`,

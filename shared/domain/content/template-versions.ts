@@ -54,7 +54,7 @@ export async function find(
   version: number,
 ): Promise<TemplateVersionDetail> {
   const found = (await list(caller, id)).find((one) => one.version === version);
-  if (!found) throw missing("This version of the template is not stored");
+  if (!found) throw missing("This version of the template is not stored: list its versions");
   return { ...found, ...(await templates.readBody(caller.orgId, id, version)) };
 }
 

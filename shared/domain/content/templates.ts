@@ -293,7 +293,11 @@ export const change = (caller: Editor, id: number, changes: TemplateChanges): Pr
   });
 
 const templateChanged = () =>
-  conflict("Somebody has changed the template since it was read", { code: "template_changed" });
+  conflict(
+    "Somebody has changed the template since it was read: read it again, then repeat the change " +
+      "with its version",
+    { code: "template_changed" },
+  );
 
 /** Mail that was accepted with the template is still sent. */
 export const remove = (caller: CallerScope, id: number): Promise<void> =>

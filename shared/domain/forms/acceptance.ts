@@ -332,7 +332,7 @@ async function contactValuesOf({ orgId, siteId, fields }: Submission): Promise<C
   const customFields = Object.fromEntries(
     filledFields.filter(([name]) => !standardFields.has(name)),
   );
-  const [spelled] = await fieldNames.spelled(orgId, siteId, [{ customFields }]);
+  const [spelled] = await fieldNames.applySpellings(orgId, siteId, [{ customFields }]);
   return {
     ...Object.fromEntries(
       filledFields

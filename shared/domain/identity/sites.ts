@@ -19,7 +19,7 @@ import {
   requireSiteAccess,
   siteIdRequired,
 } from "../../caller.ts";
-import { conflict, missing, Problem } from "../../errors.ts";
+import { conflict, invalid, missing, Problem } from "../../errors.ts";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
 import { toStarter } from "../../kernel/job-index.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
@@ -328,9 +328,15 @@ async function getOnlySiteId({ orgId, siteIds }: CallerScope): Promise<number> {
     const read = consistent ? get : getTogether;
     const totals = await read<SiteTotals>(keys.organization(orgId));
     if (totals?.siteCount === 1) return totals.siteSum;
+    if (consistent && totals?.siteCount === 0) throw noSite();
   }
   throw siteIdRequired();
 }
+
+const noSite = () =>
+  invalid("The organization has no site yet: create one with POST /sites", {
+    details: [{ path: "siteId", message: "siteId is required" }],
+  });
 
 /** The name that recipients know: the company's, if there is one. */
 export const displayNameOf = ({ companyName, name }: Site): string => companyName?.trim() || name;

@@ -162,7 +162,9 @@ export async function declare(
   if (isNew && declared.length >= maxDeclared)
     throw conflict(`A site has at most ${maxDeclared} declared fields`, { code: "too_many" });
   // Contacts get the field under the spelling that the site saw first.
-  const [row] = await fieldNames.spelled(orgId, siteId, [{ customFields: { [parsed]: "" } }]);
+  const [row] = await fieldNames.applySpellings(orgId, siteId, [
+    { customFields: { [parsed]: "" } },
+  ]);
   const name = Object.keys(row!.customFields!)[0]!;
   await write(put(keys.contactField(orgId, siteId, name), { name, label, type }));
   const { fields } = await list(caller, siteId);

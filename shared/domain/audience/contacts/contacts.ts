@@ -82,7 +82,7 @@ export async function create(
     lists: listIds,
     suppressed: suppressed.size > 0,
   };
-  const [spelled] = await fieldNames.spelled(orgId, siteId, [fields]);
+  const [spelled] = await fieldNames.applySpellings(orgId, siteId, [fields]);
   const item = contactWrites.createItem(spelled!, context);
   await write(contactWrites.pointerWrite(item));
   await insert(item, date, [
@@ -266,7 +266,7 @@ export async function change(
     const [date, choices, [spelled]] = await Promise.all([
       organizations.getToday(caller.orgId),
       resolveTopics(current, topics),
-      fieldNames.spelled(current.orgId, current.siteId, [changes]),
+      fieldNames.applySpellings(current.orgId, current.siteId, [changes]),
     ]);
     const { stored, entries, changes: topicChanges } = applyChoices(current, choices);
     const next = { ...contactWrites.applyChanges(current, spelled!), ...stored };

@@ -20,27 +20,27 @@ interface Stored {
 }
 
 /** Fields beyond it keep the spelling that each write gives them. */
-const mostNames = 500;
+const maxNames = 500;
 const sampleSize = 500;
-const keepMs = 3000;
+const cacheMs = 3000;
 
-interface Known {
+interface CachedNames {
   item: Stored;
   /** On the clock of `performance`, in milliseconds. */
   until: number;
 }
-const known = new Map<string, Known>();
-const mostSites = 2000;
+const cache = new Map<string, CachedNames>();
+const maxSites = 2000;
 
 const nameOf = (field: string): FieldName => `f.${field.toLowerCase()}`;
 const isOpen = (item: Stored, field: string): boolean =>
-  item.count < mostNames && item[nameOf(field)] === undefined;
+  item.count < maxNames && item[nameOf(field)] === undefined;
 
 /**
- * The given custom fields under the names that the site has for them. A name that is new to the
- * site is noted.
+ * The given rows, with their custom fields under the names that the site has for them. Adds names
+ * that are new to the site.
  */
-export async function spelled<T extends { customFields?: Fields | null | undefined }>(
+export async function applySpellings<T extends { customFields?: Fields | null | undefined }>(
   orgId: number,
   siteId: number,
   rows: T[],
@@ -56,24 +56,27 @@ export async function spelled<T extends { customFields?: Fields | null | undefin
     ),
   ];
   if (!given.length) return rows;
-  const item = await noted(orgId, siteId, given);
+  const item = await addNames(orgId, siteId, given);
   return rows.map((row) =>
-    row.customFields ? { ...row, customFields: renamed(item, row.customFields) } : row,
+    row.customFields ? { ...row, customFields: renameFields(item, row.customFields) } : row,
   );
 }
 
-const renamed = (item: Stored, fields: Fields): Fields =>
+const renameFields = (item: Stored, fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [item[nameOf(name)]?.[0] ?? name, value]),
   );
 
-/** All spellings of a field that contacts of the site may have, the one that is used first. */
-export async function spellings(
+/**
+ * Returns a function that lists the spellings of a field that contacts of the site may have, first
+ * the one that is used.
+ */
+export async function createSpellingLookup(
   orgId: number,
   siteId: number,
 ): Promise<(field: string) => string[]> {
-  const kept = known.get(`${orgId} ${siteId}`);
-  const item = kept && kept.until > performance.now() ? kept.item : await load(orgId, siteId);
+  const cached = cache.get(`${orgId} ${siteId}`);
+  const item = cached && cached.until > performance.now() ? cached.item : await load(orgId, siteId);
   return (field) => item[nameOf(field)] ?? [field];
 }
 
@@ -97,18 +100,19 @@ export async function createNameTest(
   return (field) => !isOpen(item, field);
 }
 
-async function noted(orgId: number, siteId: number, fields: string[]): Promise<Stored> {
-  // A noted spelling never changes, so the process can trust what it once read.
-  const kept = known.get(`${orgId} ${siteId}`)?.item;
-  if (kept && !fields.some((field) => isOpen(kept, field))) return kept;
+/** Stores the names that are new to the site, as long as it has fewer than 500. */
+async function addNames(orgId: number, siteId: number, fields: string[]): Promise<Stored> {
+  // A stored spelling never changes, so the process can trust what it once read.
+  const cached = cache.get(`${orgId} ${siteId}`)?.item;
+  if (cached && !fields.some((field) => isOpen(cached, field))) return cached;
   for (;;) {
     const item = await load(orgId, siteId);
     const field = fields.find((one) => isOpen(item, one));
     if (field === undefined) return item;
-    const fresh = new Map<FieldName, string[]>();
+    const added = new Map<FieldName, string[]>();
     for (const one of fields)
-      if (isOpen(item, one) && !fresh.has(nameOf(one))) fresh.set(nameOf(one), [one]);
-    const some = [...fresh].slice(0, Math.min(mostAtOnce, mostNames - item.count));
+      if (isOpen(item, one) && !added.has(nameOf(one))) added.set(nameOf(one), [one]);
+    const some = [...added].slice(0, Math.min(maxNamesPerWrite, maxNames - item.count));
     await transact(
       update(
         keys.fieldNames(orgId, siteId),
@@ -116,7 +120,7 @@ async function noted(orgId: number, siteId: number, fields: string[]): Promise<S
         {
           if: all(
             present("count"),
-            atMost("count", mostNames - some.length),
+            atMost("count", maxNames - some.length),
             ...some.map(([name]) => absent(name)),
           ),
         },
@@ -126,19 +130,19 @@ async function noted(orgId: number, siteId: number, fields: string[]): Promise<S
 }
 
 /** An expression holds 4 KB. */
-const mostAtOnce = 50;
+const maxNamesPerWrite = 50;
 
 async function load(orgId: number, siteId: number): Promise<Stored> {
   const address = keys.fieldNames(orgId, siteId);
   let item = await get<Stored>(address);
   if (!item) {
-    const first = await sampled(orgId, siteId);
+    const first = await sampleNames(orgId, siteId);
     item = (await transact(put(address, first, { ifAbsent: true })))
       ? first
       : ((await get<Stored>(address)) ?? first);
   }
-  if (known.size >= mostSites) known.clear();
-  known.set(`${orgId} ${siteId}`, { item, until: performance.now() + keepMs });
+  if (cache.size >= maxSites) cache.clear();
+  cache.set(`${orgId} ${siteId}`, { item, until: performance.now() + cacheMs });
   return item;
 }
 
@@ -146,12 +150,12 @@ async function load(orgId: number, siteId: number): Promise<Stored> {
  * For sites that are older than this item. Reads a sample of the contacts; the most frequent
  * spelling becomes the name.
  */
-async function sampled(orgId: number, siteId: number): Promise<Stored> {
+async function sampleNames(orgId: number, siteId: number): Promise<Stored> {
   const { items } = await reader.readSitePage({ orgId, siteId }, { limit: sampleSize }, {});
   const names = items.flatMap(({ customFields }) => Object.keys(customFields ?? {}));
   const byFrequency = [...Map.groupBy(names, (name) => name).values()]
     .sort((a, b) => b.length - a.length)
     .map(([name]) => name!);
-  const byName = [...Map.groupBy(byFrequency, nameOf)].slice(0, mostNames);
+  const byName = [...Map.groupBy(byFrequency, nameOf)].slice(0, maxNames);
   return { ...Object.fromEntries(byName), count: byName.length };
 }

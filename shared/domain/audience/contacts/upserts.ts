@@ -89,7 +89,7 @@ export async function upsertRows(
   const [lists, topics, spelled] = await Promise.all([
     getListIds(caller.orgId, siteId, rows),
     rows.some((row) => row.topics?.length) ? listOfSite(caller.orgId, siteId) : [],
-    fieldNames.spelled(caller.orgId, siteId, rows),
+    fieldNames.applySpellings(caller.orgId, siteId, rows),
   ]);
   const errors = rows.map((row) => findUnknownList(row, lists) ?? findWrongTopic(row, topics));
   const good = spelled.flatMap((row, i) => (errors[i] ? [] : [{ row, id: options.ids?.[i] }]));

@@ -14,14 +14,14 @@ export async function sampleCustomFields({
   orgId,
   siteId,
 }: SiteRef): Promise<{ keys: string[]; texts: Set<string> }> {
-  const [{ items }, spellings, declared] = await Promise.all([
+  const [{ items }, spellingsOf, declared] = await Promise.all([
     reader.readSitePage({ orgId, siteId }, { limit: sampledContacts }, {}),
-    fieldNames.spellings(orgId, siteId),
+    fieldNames.createSpellingLookup(orgId, siteId),
     listDeclared(orgId, siteId),
   ]);
   const typeByKey = new Map(declared.map(({ name, type }) => [name, type]));
   const values = items.flatMap(({ customFields }) => Object.entries(customFields ?? {}));
-  const byFrequency = [...Map.groupBy(values, ([key]) => spellings(key)[0]!)].sort(
+  const byFrequency = [...Map.groupBy(values, ([key]) => spellingsOf(key)[0]!)].sort(
     ([, a], [, b]) => b.length - a.length,
   );
   const withTextsOnly = byFrequency.flatMap(([key, entries]) =>

@@ -253,7 +253,7 @@ async function compileForSite(
     resolveGroups(site, "TAG", rules),
     resolveGroups(site, "LIST", rules),
     hasTopics ? listOfSite(site.orgId, site.siteId) : [],
-    hasCustom ? fieldNames.spellings(site.orgId, site.siteId) : undefined,
+    hasCustom ? fieldNames.createSpellingLookup(site.orgId, site.siteId) : undefined,
   ]);
   const context: RuleContext = {
     now: at,
