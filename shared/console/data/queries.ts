@@ -73,6 +73,22 @@ const contactReports = {
   "no-sequences": api.reports.listContactsWithoutSequences,
 };
 
+/** When a campaign is read again, in milliseconds: soon while it is being sent. */
+function nextLook({ status, scheduledAt }: CampaignDetail): number | false {
+  if (status === "sending") return 2_000;
+  if (status !== "scheduled") return false;
+  const untilStart = Date.parse(scheduledAt ?? "") - Date.now();
+  return untilStart > minute ? 30_000 : 2_000;
+}
+
+/** What the preview of a campaign depends on, besides its template and its contacts. */
+function previewedParts(campaign: CampaignDetail) {
+  const { audience, listId, tagId, segmentId, topicId, sendingConfigId } = campaign;
+  const { templateId, subject, previewText, utm, strict, variants } = campaign;
+  const target = { audience, listId, tagId, segmentId, topicId, sendingConfigId };
+  return { ...target, templateId, subject, previewText, utm, strict, variants };
+}
+
 async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord[]> {
   const names: NamedRecord[] = [];
   for await (const { id, name } of namedRecords[group](siteId)) {
@@ -256,15 +272,15 @@ export const queries = {
     queryOptions({
       queryKey: ["campaigns", "detail", id],
       queryFn: () => api.campaigns.get(id),
-      refetchInterval: ({ state }) =>
-        state.data && ["scheduled", "sending"].includes(state.data.status) ? 2_000 : false,
+      refetchInterval: ({ state }) => (state.data ? nextLook(state.data) : false),
     }),
   // Other changes of the campaign do not count its audience again.
   campaignAudience: ({ id, audience, listId, tagId, segmentId, topicId }: CampaignDetail) =>
     queryOptions({
       queryKey: ["campaignAudience", id, { audience, listId, tagId, segmentId, topicId }],
-      queryFn: () => api.campaigns.getAudience(id),
+      queryFn: ({ signal }) => api.campaigns.getAudience(id, { signal }),
       staleTime: minute,
+      placeholderData: keepPreviousData,
     }),
   campaignAudit: (id: number) =>
     queryOptions({
@@ -272,11 +288,14 @@ export const queries = {
       queryFn: () => api.campaigns.getAudit(id),
       refetchInterval: ({ state }) => (state.data?.status === "auditing" ? 2_000 : false),
     }),
-  campaignPreview: (id: number) =>
+  campaignPreview: (campaign: CampaignDetail) =>
     queryOptions({
-      queryKey: ["campaigns", "preview", id],
-      queryFn: () => withWarnings((client) => client.campaigns.preview(id)),
-      staleTime: 0,
+      queryKey: ["campaignPreview", campaign.id, previewedParts(campaign)],
+      queryFn: ({ signal }) =>
+        withWarnings((client) => client.campaigns.preview(campaign.id, { signal })),
+      // A template may have changed on its own screen.
+      refetchOnMount: "always",
+      placeholderData: keepPreviousData,
     }),
   campaignLinks: (id: number) =>
     queryOptions({

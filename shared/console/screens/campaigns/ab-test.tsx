@@ -14,6 +14,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { SavedText } from "../../parts/saved-text.tsx";
 import type { ChoiceProps } from "./campaign-draft.tsx";
+import { useDraftChange, withoutVariant, withVariant } from "./draft-saving.ts";
 
 const maxVariants = 10;
 const suggestedPlan: AbTestPlan = {
@@ -25,23 +26,30 @@ const suggestedPlan: AbTestPlan = {
 /** Variants with another subject or template, and how the best of them is found. */
 export function AbTest({ campaign, onChange }: ChoiceProps) {
   const { id, variants, abTest } = campaign;
-  const changing = useChange({ run: (run: () => Promise<unknown>) => run(), refreshes });
-  const add = () => changing.mutate(() => api.campaigns.createVariant(id, {}));
-  const start = () =>
-    changing.mutate(async () => {
+  const adding = useDraftChange(id, async () =>
+    withVariant(await api.campaigns.createVariant(id, {})),
+  );
+  const removing = useDraftChange(id, async (variantId: number) => {
+    await api.campaigns.deleteVariant(id, variantId);
+    return withoutVariant(variantId);
+  });
+  const starting = useChange({
+    run: async () => {
       await api.campaigns.createVariant(id, {});
       await api.campaigns.createVariant(id, {});
       await api.campaigns.update(id, { abTest: suggestedPlan });
-    });
+    },
+    refreshes: ["campaigns"],
+  });
   if (variants.length === 0)
     return (
       <>
         <p className="quiet">
           Part of the audience gets variants of the email. Later, the others get the best one.
         </p>
-        <ErrorNote error={changing.error} />
+        <ErrorNote error={starting.error} />
         <div className="buttons">
-          <Button variant="default" loading={changing.isPending} onClick={start}>
+          <Button variant="default" loading={starting.isPending} onClick={() => starting.mutate()}>
             Test variants
           </Button>
         </div>
@@ -54,18 +62,18 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
           key={variant.id}
           campaign={campaign}
           variant={variant}
-          onRemove={() => changing.mutate(() => api.campaigns.deleteVariant(id, variant.id))}
+          onRemove={() => removing.mutate(variant.id)}
         />
       ))}
-      <ErrorNote error={changing.error} />
+      <ErrorNote error={adding.error ?? removing.error} />
       {variants.length < maxVariants && (
         <div className="buttons">
           <Button
             variant="default"
             size="xs"
             leftSection={<IconPlus size={14} />}
-            loading={changing.isPending}
-            onClick={add}
+            loading={adding.isPending}
+            onClick={() => adding.mutate(undefined)}
           >
             Add a variant
           </Button>
@@ -80,8 +88,6 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
   );
 }
 
-const refreshes = ["campaigns"];
-
 interface VariantProps {
   campaign: CampaignDetail;
   variant: CampaignVariant;
@@ -91,11 +97,9 @@ interface VariantProps {
 function Variant({ campaign, variant, onRemove }: VariantProps) {
   const { id, name, subject, templateId, hasHtml } = variant;
   const templates = useQuery(queries.templates(campaign.siteId)).data?.templates;
-  const saving = useChange({
-    run: (changes: UpdateCampaignVariantRequest) =>
-      api.campaigns.updateVariant(campaign.id, id, changes),
-    refreshes,
-  });
+  const saving = useDraftChange(campaign.id, async (changes: UpdateCampaignVariantRequest) =>
+    withVariant(await api.campaigns.updateVariant(campaign.id, id, changes)),
+  );
   return (
     <fieldset className="variant">
       <legend>Variant {name}</legend>

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { audienceOf, toChoice, toChoices, toMembers } from "./audience.ts";
+import { audienceOf, hasAudience, toChoice, toChoices, toMembers } from "./audience.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 
 /** Several lists, tags and segments, and those whose contacts are left out. */
@@ -90,13 +90,24 @@ function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["re
   );
 }
 
+interface AudienceCountsProps {
+  campaign: CampaignDetail;
+  /** Whether nothing of it is being changed. */
+  isCurrent: boolean;
+}
+
 /** How many get it, and why the others do not. It needs no template and no sender. */
-export function AudienceCounts({ campaign }: { campaign: CampaignDetail }) {
-  const { data, error } = useQuery(queries.campaignAudience(campaign));
+export function AudienceCounts({ campaign, isCurrent }: AudienceCountsProps) {
+  const enabled = isCurrent && hasAudience(campaign);
+  const result = useQuery({ ...queries.campaignAudience(campaign), enabled });
+  const { data, error } = result;
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={24} />;
   const { matched, mailed, notMailed, exact } = data;
   return (
-    <div className="answer" aria-live="polite">
+    <div
+      className={isCurrent && !result.isPlaceholderData ? "answer" : "answer stale"}
+      aria-live="polite"
+    >
       <p>
         <b>{formatNumber(mailed)}</b> of {formatNumber(matched)} contacts get it.
         {!exact && <span className="quiet"> The exact number is known when it is sent.</span>}

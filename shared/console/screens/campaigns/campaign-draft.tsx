@@ -1,9 +1,8 @@
 import { Select, Switch } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CampaignDetail, UpdateCampaignRequest } from "pennymail";
-import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
 import { Card } from "../../parts/card.tsx";
@@ -13,28 +12,33 @@ import { SavedText } from "../../parts/saved-text.tsx";
 import { AbTest } from "./ab-test.tsx";
 import { hasAudience, isComplete } from "./audience.ts";
 import { AudienceChoice, AudienceCounts } from "./audience-choice.tsx";
+import { useDraftSaving } from "./draft-saving.ts";
 import { Samples } from "./samples.tsx";
 import { SendSection } from "./send-section.tsx";
 import { TestEmail } from "./test-email.tsx";
 
+const settleMs = 600;
+
 /** Audience, content, sender and time on one page. Each choice is saved at once. */
 export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
   const mayWrite = useRight("marketing:write");
-  const saving = useChange({
-    run: (changes: UpdateCampaignRequest) => api.campaigns.update(campaign.id, changes),
-    refreshes: ["campaigns"],
-  });
+  const saving = useDraftSaving(campaign.id);
+  // Several changes in a row are counted and previewed once.
+  const [settled] = useDebouncedValue(campaign, settleMs);
+  const isSettled = settled === campaign && !saving.isPending;
   const preview = useQuery({
-    ...queries.campaignPreview(campaign.id),
-    enabled: isComplete(campaign) && !saving.isPending,
+    ...queries.campaignPreview(settled),
+    enabled: isComplete(settled) && isSettled,
   });
+  const shownPreview = isComplete(campaign) ? preview.data : undefined;
+  const isCurrent = isSettled && !preview.isPlaceholderData;
   const choices = { campaign, onChange: saving.mutate };
   return (
     <div className="columns wizard">
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
         <Card title="1. Audience" state={saveState(saving)}>
           <AudienceChoice {...choices} />
-          {hasAudience(campaign) && !saving.isPending && <AudienceCounts campaign={campaign} />}
+          {hasAudience(campaign) && <AudienceCounts campaign={settled} isCurrent={isSettled} />}
           <TopicChoice {...choices} />
         </Card>
         <Card title="2. Email">
@@ -48,10 +52,10 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
         </Card>
         <ErrorNote error={saving.error ?? preview.error} />
         <TestEmail campaign={campaign} isSaving={saving.isPending} />
-        <SendSection campaign={campaign} preview={preview.data} isSaving={saving.isPending} />
+        <SendSection campaign={campaign} preview={shownPreview} isSaving={!isCurrent} />
       </fieldset>
       <Card title="Preview" className="preview-card">
-        <Samples campaign={campaign} preview={preview.data} />
+        <Samples campaign={campaign} preview={shownPreview} />
       </Card>
     </div>
   );

@@ -42,7 +42,7 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
 
 /** A campaign that the service did not start, because it was late. */
 function Held({ campaign }: { campaign: CampaignDetail }) {
-  const preview = useQuery(queries.campaignPreview(campaign.id)).data;
+  const preview = useQuery(queries.campaignPreview(campaign)).data;
   return <SendSection campaign={campaign} preview={preview} isSaving={false} />;
 }
 
