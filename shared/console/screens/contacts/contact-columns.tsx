@@ -34,7 +34,7 @@ function Name({ contact, values }: { contact: Contact; values: string[] }) {
       {(name || values.length > 0) && (
         <span>
           {values.length > 0 && (
-            <i className="narrow">
+            <i className="phone-values">
               {values.join(" · ")}
               {name && " · "}
             </i>
