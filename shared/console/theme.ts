@@ -25,10 +25,24 @@ const dark: MantineColorsTuple = [
   "#0b0c0d",
 ];
 
+/** White on the fifth and sixth is readable, unlike on Mantine's own red. */
+const red: MantineColorsTuple = [
+  "#fdecea",
+  "#fbd5d1",
+  "#f7b0a9",
+  "#ff948a",
+  "#ff948a",
+  "#cf3a30",
+  "#b42318",
+  "#98200f",
+  "#7d1a12",
+  "#5f130d",
+];
+
 /** styles.css has the colours that are not Mantine's. */
 export const theme = createTheme({
   respectReducedMotion: true,
-  colors: { accent, dark },
+  colors: { accent, dark, red },
   primaryColor: "accent",
   primaryShade: { light: 6, dark: 5 },
   fontFamily: "'Inter Variable', system-ui, sans-serif",

@@ -9,6 +9,7 @@ export function CopyAction({ value, label }: { value: string; label: string }) {
           variant="subtle"
           color="gray"
           size="sm"
+          className="wide-target"
           onClick={copy}
           aria-label={copied ? "Copied" : label}
         >

@@ -9,7 +9,8 @@ export function FieldList({ fields }: { fields: readonly Field[] }) {
 }
 
 interface CountListProps {
-  counts: readonly (readonly [label: string, count: number])[];
+  /** Texts are shown as they are, such as an amount of money. */
+  counts: readonly (readonly [label: string, count: number | string])[];
   className?: string;
 }
 
@@ -17,7 +18,10 @@ export function CountList({ counts, className = "" }: CountListProps) {
   return (
     <Pairs
       className={`counts ${className}`}
-      pairs={counts.map(([label, count]) => [label, formatNumber(count)])}
+      pairs={counts.map(([label, count]) => [
+        label,
+        typeof count === "number" ? formatNumber(count) : count,
+      ])}
     />
   );
 }

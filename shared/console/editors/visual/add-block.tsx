@@ -42,7 +42,7 @@ export function AddBlock({ place, label }: AddBlockProps) {
   return (
     <Menu position="bottom" returnFocus={false}>
       <Menu.Target>
-        <ActionIcon className="add-block" size={24} radius="xl" aria-label={label}>
+        <ActionIcon className="add-block wide-target" size={24} radius="xl" aria-label={label}>
           <IconPlus size={16} />
         </ActionIcon>
       </Menu.Target>

@@ -200,7 +200,7 @@ function TextsCard({ design, onChange }: TextsProps) {
         label="Colour of the button"
         type="color"
         {...bind("accent")}
-        value={design.accent || "#1f5fbf"}
+        value={design.accent || "#8f431d"}
       />
     </Card>
   );

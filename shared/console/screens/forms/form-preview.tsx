@@ -28,7 +28,7 @@ export function FormPreview({ name, design }: FormPreviewProps) {
         className="form-button"
         {...(accent && { style: { background: accent, color: textColorOn(accent) } })}
       >
-        {submitLabel || "Sign up"}
+        {submitLabel || "Send"}
       </span>
     </div>
   );

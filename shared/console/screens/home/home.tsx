@@ -1,6 +1,7 @@
 import { Skeleton } from "@mantine/core";
 import { IconArrowDownRight, IconArrowUpRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { AnalyticsOverview, Dashboard } from "pennymail";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { type Period, queries } from "../../data/queries.ts";
@@ -63,18 +64,19 @@ export function Home() {
 }
 
 function KeyFigures({ overview: { totals, change } }: { overview: AnalyticsOverview }) {
+  const rateOf = (rate: number) => (totals.sent === 0 ? "–" : formatRate(rate));
   return (
     <section className="figures" aria-label="Figures">
       <Figure label="Sent" value={formatNumber(totals.sent)}>
         <Change change={change.sent} unit="%" />
       </Figure>
-      <Figure label="Delivered" value={formatRate(totals.deliveryRate)}>
+      <Figure label="Delivered" value={rateOf(totals.deliveryRate)}>
         <Change change={change.deliveryRate} unit="points" />
       </Figure>
-      <Figure label="Opened" value={formatRate(totals.openRate)}>
+      <Figure label="Opened" value={rateOf(totals.openRate)}>
         <Change change={change.openRate} unit="points" />
       </Figure>
-      <Figure label="Clicked" value={formatRate(totals.clickRate)}>
+      <Figure label="Clicked" value={rateOf(totals.clickRate)}>
         <Change change={change.clickRate} unit="points" />
       </Figure>
     </section>
@@ -151,9 +153,11 @@ type LatestCampaign = Dashboard["recentCampaigns"][number];
 const campaignColumnsIn = (timezone: string): PlainColumn<LatestCampaign>[] => [
   {
     label: "Campaign",
-    render: ({ name, startedAt, scheduledAt }) => (
+    render: ({ id, name, startedAt, scheduledAt }) => (
       <>
-        {name}
+        <Link to="/campaigns/$id" params={{ id }}>
+          {name}
+        </Link>
         <small>{whenOf(startedAt ?? scheduledAt, timezone)}</small>
       </>
     ),
@@ -168,13 +172,13 @@ const campaignColumnsIn = (timezone: string): PlainColumn<LatestCampaign>[] => [
   {
     label: "Opened",
     isNumber: true,
-    render: ({ stats: { opened, delivered } }) => rateOf(opened, delivered),
+    render: ({ stats: { opened, delivered } }) => shareOf(opened, delivered),
   },
   {
     label: "Clicked",
     isNumber: true,
     isWide: true,
-    render: ({ stats: { clicked, delivered } }) => rateOf(clicked, delivered),
+    render: ({ stats: { clicked, delivered } }) => shareOf(clicked, delivered),
   },
 ];
 
@@ -199,7 +203,7 @@ function LatestCampaigns({ dashboard, timezone }: LatestCampaignsProps) {
 
 const whenOf = (iso: string | null, timezone: string): string =>
   iso ? formatAgo(iso, timezone) : "Not scheduled";
-const rateOf = (part: number, whole: number): string => (whole ? formatRate(part / whole) : "–");
+const shareOf = (part: number, whole: number): string => (whole ? formatRate(part / whole) : "–");
 
 /** Above these, providers and mailbox providers act against the sender. */
 const bounceLimit = 0.05;

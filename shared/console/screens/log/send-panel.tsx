@@ -11,6 +11,7 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import type { EmailEvent, SendDetail } from "pennymail";
 import { useState } from "react";
+import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
@@ -67,9 +68,11 @@ function Content({ sendId }: { sendId: number }) {
 function Detail({ send }: { send: SendDetail }) {
   const { timezone } = useMe().organization;
   const mayRead = useRight("sending:content");
+  const providerName = useProviderNames();
+  const provider = send.provider && providerName(send.provider);
   const fields: [string, string | null][] = [
     ["From", send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
-    ["Provider", send.provider],
+    ["Provider", provider],
     ["Message id", send.providerMessageId],
     ["Tags", send.tags.join(", ")],
     ["Accepted", formatTime(send.createdAt, timezone)],
@@ -82,7 +85,7 @@ function Detail({ send }: { send: SendDetail }) {
         {send.error && <span>{send.error}</span>}
       </p>
       {send.status === "uncertain" && <ResolveSend send={send} />}
-      <Timeline send={send} timezone={timezone} />
+      <Timeline send={{ ...send, provider }} timezone={timezone} />
       {mayRead && <Content sendId={send.id} />}
       <FieldList fields={fields} />
     </>

@@ -112,6 +112,13 @@ function Verification() {
 const nameOf = ({ actor: { type, name } }: AuditEntry): string =>
   name ?? (type === "anonymous" ? "Not signed in" : wordsOf(type.replaceAll("_", " ")));
 
+/** "campaigns/4" becomes "Campaign 4". */
+function recordOf(target: string): string {
+  const [kind = "", ...ids] = target.split("/");
+  const noun = kind.replace("sending-configs", "sender").replaceAll("-", " ").replace(/s$/, "");
+  return [wordsOf(noun), ...ids].join(" ");
+}
+
 const outcomeTones = {
   done: "good",
   failed: "bad",
@@ -128,7 +135,7 @@ const columnsIn = (timezone: string): Column<AuditEntry>[] => [
         <b>
           {wordsOf(action)} {count > 1 && `(${formatNumber(count)} times)`}
         </b>
-        {target && <span>{target}</span>}
+        {target && <span>{recordOf(target)}</span>}
       </span>
     ),
   },
@@ -173,7 +180,7 @@ function EntryPanel({ entry, onClose }: EntryPanelProps) {
       <FieldList
         fields={[
           ["By", nameOf(entry)],
-          ["Record", target],
+          ["Record", target && recordOf(target)],
           ["Changed fields", changedFields.join(", ")],
           ["From", address],
           ["Program", userAgent],

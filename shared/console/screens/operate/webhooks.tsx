@@ -8,7 +8,7 @@ import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
-import { formatAgo } from "../../format.ts";
+import { capitalize, formatAgo } from "../../format.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
@@ -118,7 +118,8 @@ const groups: [title: string, events: EventName[]][] = [
   ],
 ];
 
-export const labelOf = (event: EventName): string => event.replaceAll(/[._]/g, " ");
+export const labelOf = (event: EventName): string =>
+  event.replace("sending_config", "sender").replaceAll(/[._]/g, " ");
 
 interface EventChoiceProps {
   value: string[];
@@ -130,7 +131,7 @@ export function EventChoice({ value, onChange }: EventChoiceProps) {
     <Checkbox.Group key={title} label={title} value={value} onChange={onChange}>
       <div className="choices">
         {events.map((event) => (
-          <Checkbox key={event} value={event} label={labelOf(event)} />
+          <Checkbox key={event} value={event} label={capitalize(labelOf(event))} />
         ))}
       </div>
     </Checkbox.Group>

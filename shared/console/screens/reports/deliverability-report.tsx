@@ -2,6 +2,7 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Deliverability } from "pennymail";
 import { lazy, Suspense, useMemo } from "react";
+import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { formatNumber, formatRate } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
@@ -65,7 +66,9 @@ export function DeliverabilityReport({ siteId, period }: ReportProps) {
 type Shown = { report: Deliverability };
 
 function Funnel({ report: { funnel, complaintRate } }: Shown) {
-  const shareOf = (part: number, whole: number) => (whole ? formatRate(part / whole) : "–");
+  // While email is being sent, reports of providers can be ahead of the count of what was sent.
+  const shareOf = (part: number, whole: number) =>
+    whole ? formatRate(Math.min(part / whole, 1)) : "–";
   return (
     <section className="figures" aria-label="Figures">
       <Figure label="Sent" value={formatNumber(funnel.sent)}>
@@ -159,13 +162,21 @@ const reasonColumns: PlainColumn<Deliverability["bounceBreakdown"]["topReasons"]
   { label: "Share", isNumber: true, isWide: true, render: ({ share }) => formatRate(share) },
 ];
 
+function ProviderName({ provider }: { provider: string }) {
+  return <small>{useProviderNames()(provider)}</small>;
+}
+
+/** A rate of nothing is no 0 %. */
+const rateIfSent = (rate: number, sent: number, digits?: number): string =>
+  sent === 0 ? "–" : formatRate(rate, digits);
+
 const senderColumns: PlainColumn<Deliverability["configPerformance"][number]>[] = [
   {
     label: "Sender",
     render: ({ label, provider }) => (
       <>
         {label ?? "Deleted sender"}
-        {provider && <small>{provider}</small>}
+        {provider && <ProviderName provider={provider} />}
       </>
     ),
   },
@@ -173,13 +184,17 @@ const senderColumns: PlainColumn<Deliverability["configPerformance"][number]>[] 
   {
     label: "Delivered",
     isNumber: true,
-    render: ({ deliveryRate }) => formatRate(deliveryRate),
+    render: ({ deliveryRate, sent }) => rateIfSent(deliveryRate, sent),
   },
-  { label: "Bounced", isNumber: true, render: ({ bounceRate }) => formatRate(bounceRate) },
+  {
+    label: "Bounced",
+    isNumber: true,
+    render: ({ bounceRate, sent }) => rateIfSent(bounceRate, sent),
+  },
   {
     label: "Spam reports",
     isNumber: true,
     isWide: true,
-    render: ({ complaintRate }) => formatRate(complaintRate, 2),
+    render: ({ complaintRate, sent }) => rateIfSent(complaintRate, sent, 2),
   },
 ];

@@ -56,12 +56,13 @@ function FirstContacts({ segmentId }: { segmentId: number }) {
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={120} />;
   return (
     <>
-      <ul className="plain-list">
-        {data.contacts.map(({ id, email }) => (
+      <ul className="matches">
+        {data.contacts.map(({ id, email, firstName, lastName }) => (
           <li key={id}>
             <Link to="/contacts" search={{ segment: segmentId, contact: id }}>
-              {email}
+              {[firstName, lastName].filter(Boolean).join(" ") || email}
             </Link>
+            {(firstName || lastName) && <small>{email}</small>}
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import type { SendWindow, SequenceDetail, UpdateSequenceRequest } from "pennymai
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { Card } from "../../parts/card.tsx";
@@ -232,6 +233,7 @@ function SenderForm({ sequence }: SettingsProps) {
     autoBcc: bcc.value || null,
   });
   const idOf = (value: string | null) => (value ? Number(value) : null);
+  const providerName = useProviderNames();
   return (
     <FormCard title="Name and sender" action="Save name and sender" submission={saving}>
       <TextInput label="Name" required maxLength={200} {...name.input} />
@@ -243,7 +245,7 @@ function SenderForm({ sequence }: SettingsProps) {
           .filter(({ fromEmail }) => fromEmail !== null)
           .map(({ id, fromEmail, provider }) => ({
             value: String(id),
-            label: `${fromEmail} by ${provider}`,
+            label: `${fromEmail} by ${providerName(provider)}`,
           }))}
         value={sender === null ? null : String(sender)}
         onChange={(value) => setSender(idOf(value))}

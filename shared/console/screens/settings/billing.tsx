@@ -67,10 +67,6 @@ function Usage({ usage: { period, mails, chargedCents, balance } }: UsageProps) 
           ["Emails", accepted],
           ...(included === null ? [] : [["Included in the plan", included] as const]),
           ["Beyond the plan", beyond],
-        ]}
-      />
-      <FieldList
-        fields={[
           ["Charged", formatCents(chargedCents)],
           ["Credit", formatCents(balance.cents)],
         ]}

@@ -4,6 +4,7 @@ import type { SendingConfig } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
@@ -147,8 +148,7 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
 }
 
 function ProviderCell({ sender: { provider, accountLimits, warmUp } }: { sender: SendingConfig }) {
-  const { data } = useQuery(queries.providers());
-  const name = data?.providers.find(({ key }) => key === provider)?.name ?? provider;
+  const name = useProviderNames()(provider);
   return (
     <>
       {name}
@@ -215,6 +215,7 @@ function SenderDialog({
     refreshes,
     onDone: onClose,
   });
+  const providerName = useProviderNames();
   return (
     <FormDialog
       title={`Edit ${sender.fromEmail ?? "sender"}`}
@@ -238,7 +239,7 @@ function SenderDialog({
         clearable
         data={others.map(({ id, fromEmail: address, provider }) => ({
           value: String(id),
-          label: `${address} by ${provider}`,
+          label: `${address} by ${providerName(provider)}`,
         }))}
         value={fallback === null ? null : String(fallback)}
         onChange={(id) => setFallback(id ? Number(id) : null)}
