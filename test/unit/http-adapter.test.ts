@@ -346,11 +346,11 @@ describe("a request to a URL of a customer", () => {
         pour();
       }),
     );
-    const started = performance.now();
     expect(await post(`http://127.0.0.1:${port}/endless`)).toEqual({ status: 200 });
     expect(await post(`http://127.0.0.1:${port}/slow`)).toEqual({ status: 200 });
-    expect(performance.now() - started).toBeLessThan(900);
-    await expect.poll(() => dropped, { timeout: 4000 }).toBe(2);
+    // The slow body is still awaited, for a second.
+    expect(dropped).toBeLessThan(2);
+    await expect.poll(() => dropped).toBe(2);
   });
 
   test("respects its time limit if the server or the name server does not respond", async () => {
