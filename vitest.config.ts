@@ -63,7 +63,7 @@ function dynamoDb() {
  */
 const onRequest = [
   project("deploy", { testTimeout: 120_000 }),
-  project("fuzz", { testTimeout: 500_000 }),
+  project("fuzz", { testTimeout: 800_000 }),
 ].filter(({ test: { name } }) => process.argv.includes(String(name)));
 
 /** `npm run test:generators` alone runs them: they download tools. */
@@ -85,7 +85,7 @@ export default defineConfig({
     // As long as a browser waits for an element.
     expect: { poll: { timeout: 30_000 } },
     // Tests wait for services, engines and browsers, which are processes of their own.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: EvenLoad },
     projects: [
       project("unit"),

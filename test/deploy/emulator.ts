@@ -1,10 +1,9 @@
 // ministack, an emulator of AWS that needs Python and no Docker. A patch makes it stricter: it
 // checks API Gateway's Lambda permissions by route ARN, and permissions for PartiQL by verb.
 import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { installPackages } from "../support/python-environment.ts";
@@ -108,10 +107,18 @@ export async function startEmulator(
   };
 }
 
+/**
+ * Returns a free port below those that the system gives to processes that take any, so that it is
+ * still free when the emulator has started.
+ */
 async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 30_000);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
