@@ -22,7 +22,8 @@ const Content = z.custom<string | Uint8Array>();
 /** A file of the console. Throws 404 if there is none. */
 async function findFile(name: string): Promise<ConsoleFile> {
   const { consoleFolder } = config;
-  const file = consoleFolder && (await readConsoleFile(consoleFolder, name));
+  if (!consoleFolder) throw missing("This installation has no console: its log says why");
+  const file = await readConsoleFile(consoleFolder, name);
   if (!file) throw noFile();
   return file;
 }

@@ -27,8 +27,8 @@ export interface BackupManifest {
 
 const manifestName = "backup.json";
 const queueDatabase = join("queues", "fauxqs.db");
-/** Files of the running service that are not data. */
-const skippedFiles = new Set(["lock", "lock-journal", "control.sock", manifestName]);
+/** Files and folders of the service that are not data. */
+const skippedNames = new Set(["lock", "lock-journal", "control.sock", "console", manifestName]);
 
 /**
  * Copies objects before the databases, because a worker can delete one in between, and again after
@@ -81,7 +81,7 @@ const filesIn = (folder: string): string[] =>
 
 const isDatabase = (name: string): boolean => name.endsWith(".db");
 const isCopied = (name: string): boolean =>
-  !skippedFiles.has(name) && !/\.db(-wal|-shm|-journal)?$/.test(name);
+  !skippedNames.has(name.split(sep)[0]!) && !/\.db(-wal|-shm|-journal)?$/.test(name);
 
 /** Copies files that are missing or differ in the target. */
 function copyFiles(source: string, target: string) {

@@ -1,28 +1,56 @@
 // Builds the console for the local service, once per version of the sources.
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readdir, readFile, rename, rm } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
-const cacheFolder = join(root, "node_modules/.cache/console");
+const checkoutCache = join(root, "node_modules/.cache/console");
 /** The console, and the API that its client calls. */
 const sourceFolders = ["shared", "functions", "infra/sdk", "infra/console"];
 
-/** Returns the folder with the files of the console. Builds them if they are not there yet. */
-export async function prepareConsole(): Promise<string> {
-  const folder = join(cacheFolder, await hashSources());
-  if (existsSync(folder)) return folder;
+/**
+ * Returns the folder with the files of the console. Builds them if they are not there yet: in the
+ * checkout, or in `ownCache` if this user cannot write to the checkout, as on a server.
+ */
+export async function prepareConsole(ownCache: string | undefined): Promise<string> {
+  const caches = [checkoutCache, ...(ownCache === undefined ? [] : [ownCache])];
+  const version = await hashSources();
+  const built = caches.map((cache) => join(cache, version)).find(existsSync);
+  return built ?? build(await findWritable(caches), version);
+}
+
+/** The first of the folders that this user can write to. Throws if there is none. */
+export async function findWritable(folders: string[]): Promise<string> {
+  let failure: unknown;
+  for (const folder of folders) {
+    try {
+      await mkdir(folder, { recursive: true });
+      await access(folder, constants.W_OK);
+      return folder;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function build(cache: string, version: string): Promise<string> {
+  const folder = join(cache, version);
   // esbuild takes long to load, and a start with built files does not need it.
-  const { buildConsole } = await import("../console/build.ts");
+  const [{ buildConsole }, esbuild] = await Promise.all([
+    import("../console/build.ts"),
+    import("esbuild"),
+  ]);
   const building = `${folder}.${process.pid}`;
-  await buildConsole(building);
+  // Otherwise the process of esbuild keeps up to 700 MB as long as the service runs.
+  await buildConsole(building).finally(esbuild.stop);
   await rename(building, folder).catch((error: NodeJS.ErrnoException) => {
     // Another process was faster.
     if (!existsSync(folder)) throw error;
     return rm(building, { recursive: true });
   });
-  await removeOtherBuilds(folder);
+  await removeOtherBuilds(cache, version);
   return folder;
 }
 
@@ -44,9 +72,9 @@ async function listSources(): Promise<string[]> {
   return files.flat().sort();
 }
 
-async function removeOtherBuilds(folder: string): Promise<void> {
-  const names = await readdir(cacheFolder);
+async function removeOtherBuilds(cache: string, version: string): Promise<void> {
+  const names = await readdir(cache);
   // A build of another process has a dot in its name.
-  const old = names.filter((name) => !name.includes(".") && !folder.endsWith(name));
-  await Promise.all(old.map((name) => rm(join(cacheFolder, name), { recursive: true })));
+  const old = names.filter((name) => !name.includes(".") && name !== version);
+  await Promise.all(old.map((name) => rm(join(cache, name), { recursive: true })));
 }

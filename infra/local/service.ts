@@ -94,7 +94,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
     cleanups.push(() => stopWorkers(runtime, front));
     const operator = await openOperatorSocket(folder.path("control.sock"), logFailure);
     cleanups.push(() => operator.stop());
-    const api = withConsole(createGateway(groups, fallback, isKnown));
+    const api = withConsole(createGateway(groups, fallback, isKnown), folder.path("console"));
     front.setHandler(sandbox ? withSandbox(api, createLocalApi(runtime), sandbox) : api);
     if (!sandbox)
       log.info("real mail goes out", {
@@ -243,11 +243,11 @@ async function stopWorkers({ pollers, scheduler, client }: RunningParts, httpSer
 }
 
 /** The first request for the console waits until it is built, and the others with it. */
-function withConsole(api: Gateway): Gateway {
+function withConsole(api: Gateway, cache: string | undefined): Gateway {
   let prepared: Promise<void> | undefined;
   const answer = async (request: GatewayRequest) => {
     if (/^\/app(\/|$)/.test(request.path)) {
-      prepared ??= setConsoleFolder();
+      prepared ??= setConsoleFolder(cache);
       await prepared;
     }
     return api.answer(request);
@@ -256,10 +256,10 @@ function withConsole(api: Gateway): Gateway {
 }
 
 /** CONSOLE_FOLDER replaces the build of this checkout. */
-async function setConsoleFolder(): Promise<void> {
+async function setConsoleFolder(cache: string | undefined): Promise<void> {
   if (config.consoleFolder) return;
   try {
-    process.env.CONSOLE_FOLDER = await prepareConsole();
+    process.env.CONSOLE_FOLDER = await prepareConsole(cache);
   } catch (error) {
     log.error("the console could not be built", error);
   }

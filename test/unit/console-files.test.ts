@@ -1,10 +1,11 @@
 // The files of the console over HTTP, with the policy of its document.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { consoleFiles } from "../../functions/http/console-files.ts";
+import { findWritable } from "../../infra/local/console-files.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "console-"));
@@ -40,4 +41,12 @@ test("a script is cached for a year, and names with a path are unknown", async (
   expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   for (const file of ["../main-1a2b.js", "..", "main-1a2b.js.br", "none.js", ".js", "a\0.js"])
     expect([file, (await getAsset(file)).status]).toEqual([file, 404]);
+});
+
+test("a user who cannot write to the checkout builds the console in another folder", async () => {
+  const own = join(folder, "own");
+  const checkout = join(folder, "index.html.br", "cache");
+  expect(await findWritable([checkout, own])).toBe(own);
+  expect(existsSync(own)).toBe(true);
+  await expect(findWritable([checkout])).rejects.toThrow("ENOTDIR");
 });
