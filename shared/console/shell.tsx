@@ -22,6 +22,8 @@ import { api } from "./data/client.ts";
 import { chooseSite, useMe, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
 import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
+import { JobButton, JobPanel } from "./shell/jobs/job-tray.tsx";
+import { useJobs } from "./shell/jobs/use-jobs.ts";
 import { LeaveDialog, leaveAfterAsking } from "./shell/leave-dialog.tsx";
 import { type NavigationItem, useNavigation } from "./shell/navigation.ts";
 
@@ -44,6 +46,11 @@ export function Shell() {
   const [overlay, setOverlay] = useState<"search" | "help">();
   const search = () => setOverlay("search");
   const close = () => setOverlay(undefined);
+  const [areJobsOpen, setJobsOpen] = useState(false);
+  const { jobs, announcement } = useJobs({ isPanelOpen: areJobsOpen });
+  const jobButton = (
+    <JobButton jobs={jobs} isOpen={areJobsOpen} onToggle={() => setJobsOpen(!areJobsOpen)} />
+  );
   useShortcuts(
     [
       { keys: ["mod+K"], label: "Search and act", run: search, inFields: true },
@@ -75,17 +82,29 @@ export function Shell() {
             ))}
           </div>
         ))}
-        <UserMenu />
+        <div className="side-end">
+          {jobButton}
+          <UserMenu />
+        </div>
       </nav>
       <main id="main" tabIndex={-1}>
         <Outlet />
       </main>
+      {jobs.length > 0 && (
+        <section className="job-bar" aria-label="Background work, short">
+          {jobButton}
+        </section>
+      )}
       <nav className="bottom" aria-label="Main, short">
         {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
         <MoreMenu items={items.filter((item) => !isOnPhone(item))} onSearch={search} />
       </nav>
+      <p className="visually-hidden" role="status">
+        {announcement}
+      </p>
+      {areJobsOpen && <JobPanel jobs={jobs} onClose={() => setJobsOpen(false)} />}
       <LeaveDialog />
       <Suspense>
         {overlay === "search" && <SearchPalette onClose={close} />}

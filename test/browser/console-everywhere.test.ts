@@ -1,4 +1,5 @@
-// What works on every screen of the console: search, shortcuts, and drafts that are not lost.
+// What works on every screen of the console: search, shortcuts, drafts that are not lost, and the
+// progress of long work.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
@@ -143,6 +144,73 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.keyboard.press("?");
     await page.getByText("Go to Campaigns").waitFor();
     expect(await findAccessibilityIssues(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("long work shows its progress on every screen, also after a reload, and leads to its result", async () => {
+    const { email } = await accountWithContacts(3);
+    const options = { ...axePageOptions, path: "/contacts" };
+    const { page, problems } = await openSignedIn(browser, { email, ...options });
+    await page.getByText("3 contacts").waitFor();
+    let requests = 0;
+    // The export ends when this test lets it.
+    let isHeld = true;
+    await page.route("**/api/v1/jobs?*", async (route) => {
+      requests++;
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: { jobs: object[] } };
+      const held = { status: "running", finishedAt: null, state: "1 row", progress: 40 };
+      const jobs = data.jobs.map((job) => (isHeld ? { ...job, ...held } : job));
+      await route.fulfill({ response: answer, json: { data: { ...data, jobs } } });
+    });
+    await page.reload();
+    await page.getByText("3 contacts").waitFor();
+    await page.getByRole("link", { name: "Templates" }).first().click();
+    await page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Contacts" }).first().click();
+    await page.getByText("3 contacts").waitFor();
+    expect(requests).toBe(1);
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Export contacts" });
+    await dialog.getByRole("button", { name: "Export" }).click();
+    await dialog.getByRole("link", { name: "Download file" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    const button = page.getByRole("button", { name: "Export of contacts" });
+    await button.waitFor();
+    await page.getByRole("link", { name: "Templates" }).first().click();
+    await page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+    await page.reload();
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const panel = page.getByRole("complementary", { name: "Background work" });
+    await panel.getByText("1 row").waitFor();
+    expect(await panel.getByRole("progressbar").getAttribute("value")).toBe("40");
+    expect(await findAccessibilityIssues(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    // The button has the focus again.
+    await page.keyboard.press("Enter");
+    await panel.getByRole("button", { name: "Close" }).click();
+    await panel.waitFor({ state: "detached" });
+    isHeld = false;
+    const notification = page.getByRole("status").filter({ hasText: "Export of contacts" });
+    await notification.getByText("Completed: 3 rows").waitFor();
+    await page.getByRole("button", { name: "1 job finished" }).click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await findAccessibilityIssues(page)).toEqual([]);
+    const download = page.waitForEvent("download");
+    await panel.getByRole("button", { name: "Download file" }).click();
+    expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+    await panel.getByRole("button", { name: "Put away finished" }).click();
+    await panel.waitFor({ state: "detached" });
+    const read = page.waitForResponse("**/api/v1/jobs?*");
+    await page.reload();
+    await read;
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByText("1 job finished").count()).toBe(0);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 

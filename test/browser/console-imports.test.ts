@@ -113,12 +113,12 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.getByRole("progressbar", { name: "Imported rows in per cent" }).waitFor();
     await page.getByRole("link", { name: "Contacts" }).first().click();
     await page.unrouteAll({ behavior: "wait" });
-    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByRole("button", { name: "Import", exact: true }).click();
     await page
       .getByRole("table", { name: "Imports" })
       .getByRole("link", { name: "people.csv" })
       .click();
-    await page.getByText("Completed").waitFor({ timeout: 90_000 });
+    await page.getByText("Completed", exact).waitFor({ timeout: 90_000 });
     await page.getByText("5,001 rows read").waitFor();
     await page.getByRole("cell", { name: "not an address" }).waitFor();
     const [download] = await Promise.all([

@@ -88,7 +88,7 @@ describe("the list of jobs", () => {
         type: "contact_action",
         name: "Adds the tag “gold” to 1 contact",
         status: "completed",
-        state: "1 contact: 1 done",
+        state: "1 contact",
         progress: 100,
         ...{ done: 1, total: 1, failed: 0 },
       },

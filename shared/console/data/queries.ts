@@ -25,11 +25,14 @@ import type {
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
 import { type ImportFile, isRunning, toForm } from "./imports.ts";
+import { pollMs } from "./jobs.ts";
 
 export type Period = "7d" | "30d" | "90d";
 export type ContactReportName = keyof typeof contactReports;
 const pageLimit = 100;
 const minute = 60_000;
+/** For a screen that shows one job. */
+const ownPoll: [number, number] = [1_000, 10_000];
 
 export type FilterOf<Query> = Omit<Query, "page" | "limit" | "cursor">;
 
@@ -163,8 +166,10 @@ export const queries = {
     queryOptions({
       queryKey: ["exports", "detail", id],
       queryFn: () => api.exports.get(id),
-      refetchInterval: ({ state }) =>
-        state.data && ["queued", "running"].includes(state.data.status) ? 1_000 : false,
+      refetchInterval: ({ state: { data } }) =>
+        data && ["queued", "running"].includes(data.status)
+          ? pollMs(data.createdAt, ownPoll)
+          : false,
     }),
   contacts: (filter: FilterOf<ListContactsQuery>) =>
     pagesOf(["contacts", "list", filter], (page) => api.contacts.list({ ...filter, ...page })),
@@ -178,9 +183,9 @@ export const queries = {
     queryOptions({
       queryKey: ["contactActions", "detail", id],
       queryFn: () => api.contactActions.get(id),
-      refetchInterval: ({ state }) =>
-        state.data && ["queued", "running", "cancelling"].includes(state.data.status)
-          ? 1_000
+      refetchInterval: ({ state: { data } }) =>
+        data && ["queued", "running", "cancelling"].includes(data.status)
+          ? pollMs(data.createdAt, ownPoll)
           : false,
     }),
   contact: (id: number) =>
@@ -233,7 +238,8 @@ export const queries = {
     queryOptions({
       queryKey: ["imports", "detail", id],
       queryFn: () => api.imports.get(id),
-      refetchInterval: ({ state }) => (state.data && isRunning(state.data) ? 1_000 : false),
+      refetchInterval: ({ state: { data } }) =>
+        data && isRunning(data) ? pollMs(data.createdAt, ownPoll) : false,
     }),
   members: () =>
     queryOptions({

@@ -4,6 +4,7 @@ import type { CreateExportRequest, Export } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../data/changes.ts";
 import { api } from "../data/client.ts";
+import { useShownJob } from "../data/jobs.ts";
 import { queries } from "../data/queries.ts";
 import { countOf } from "../format.ts";
 import { ErrorNote } from "./error-note.tsx";
@@ -32,7 +33,7 @@ export function ExportDialog({ title, request, opened, onClose, children }: Expo
   const [isForExcel, setForExcel] = useState(false);
   const starting = useChange({
     run: () => api.exports.create({ ...request, format, bom: format === "csv" && isForExcel }),
-    refreshes: ["exports"],
+    refreshes: ["exports", "jobs"],
   });
   const close = () => {
     starting.reset();
@@ -68,6 +69,7 @@ export function ExportDialog({ title, request, opened, onClose, children }: Expo
 
 function ExportProgress({ id }: { id: number }) {
   const { data, error } = useQuery(queries.export(id));
+  useShownJob("export", id);
   if (!data) return <ErrorNote error={error} />;
   const { status, progress, rows, downloadUrl } = data;
   return (

@@ -99,7 +99,10 @@ const contactActions: JobKind<ContactActionItem> = {
     failed,
   }),
   describeResult: ({ processed, failed }) =>
-    listCounts(countOf(processed, "contact"), { done: processed - failed, "not possible": failed }),
+    listCounts(countOf(processed, "contact"), {
+      done: failed && processed - failed,
+      "not possible": failed,
+    }),
 };
 
 const campaignAudits: JobKind<AuditJob> = {

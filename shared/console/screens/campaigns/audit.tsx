@@ -4,6 +4,7 @@ import type { CampaignAudit } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
@@ -55,9 +56,10 @@ function AuditResult({ campaignId }: { campaignId: number }) {
   const [mayWrite, mayExport] = [useRight("marketing:write"), useRight("audience:export")];
   const [isExporting, setExporting] = useState(false);
   const { data, error } = useQuery(queries.campaignAudit(campaignId));
+  useShownJob("campaign_audit", campaignId);
   const checking = useChange({
     run: () => api.campaigns.checkAudit(campaignId),
-    refreshes: ["campaigns"],
+    refreshes: ["campaigns", "jobs"],
   });
   if (!data) return <ErrorNote error={error} />;
   const { status, message, problems, outcomes, hash, auditedAt } = data;

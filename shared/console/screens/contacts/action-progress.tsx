@@ -5,6 +5,7 @@ import type { ContactAction } from "pennymail";
 import { useEffect } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -18,6 +19,7 @@ interface ActionProgressProps {
 /** How far an action on many contacts is. Its id is part of the address. */
 export function ActionProgress({ id, onClose }: ActionProgressProps) {
   const { data: action, error } = useQuery(queries.contactAction(id));
+  useShownJob("contact_action", id);
   const queryClient = useQueryClient();
   const isOver = action !== undefined && !isRunning(action);
   useEffect(() => {

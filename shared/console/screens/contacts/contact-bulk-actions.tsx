@@ -131,7 +131,7 @@ function ActionDialog({ action, onClose, onStarted }: ActionDialogProps) {
   const { data, error } = useQuery(queries.contactActionPreview(action));
   const starting = useChange({
     run: (one: NewContactAction) => api.contactActions.create(one),
-    refreshes: ["contactActions"],
+    refreshes: ["contactActions", "jobs"],
     onDone: ({ id }) => onStarted(id),
   });
   return (

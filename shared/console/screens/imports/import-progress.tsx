@@ -5,6 +5,7 @@ import type { Import } from "pennymail";
 import { useEffect } from "react";
 import { fieldQueries } from "../../data/field-queries.ts";
 import { isRunning } from "../../data/imports.ts";
+import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { countOf, formatNumber, formatTime } from "../../format.ts";
@@ -20,6 +21,7 @@ import { counts, toneOf } from "./import-status.ts";
 /** How far the import is, and its result. The service works on it, so the page can be left. */
 export function ImportProgress({ id }: { id: number }) {
   const { data, error } = useQuery(queries.import(id));
+  useShownJob("import", id);
   const queryClient = useQueryClient();
   const isOver = data !== undefined && !isRunning(data);
   useEffect(() => {

@@ -100,7 +100,7 @@ function Steps(props: StepsProps) {
       const request = { siteId, mapping: toMapping(columns), ...toRequest(options) };
       return api.imports.create(toForm(file, request));
     },
-    refreshes: ["imports", "contactFields", "tags"],
+    refreshes: ["imports", "contactFields", "tags", "jobs"],
     onDone: ({ id }) => onStarted(id),
   });
   const wrong = fault ?? preview.error ?? undefined;

@@ -23,7 +23,7 @@ export function Sites() {
   const [deleted, setDeleted] = useState<Site>();
   const remove = useChange({
     run: ({ id }: Site) => api.sites.delete(id),
-    refreshes,
+    refreshes: [...refreshes, "jobs"],
     onDone: () => setDeleted(undefined),
   });
   const columns: PlainColumn<Site>[] = [
