@@ -28,13 +28,13 @@ export function holds(
   return text === undefined || cached(conditions, text, parseCondition)({ item, names, values });
 }
 
-/** The item after the update. The given item does not change. */
+/** The item after the update. The given item does not change, but both share unchanged values. */
 export function applyUpdate(
   text: string,
   item: WireItem,
   { names = {}, values = {} }: Partial<Placeholders>,
 ): WireItem {
-  const changed = structuredClone(item);
+  const changed = { ...item };
   for (const change of cached(updates, text, parseUpdate)({ item, names, values })) change(changed);
   return changed;
 }
@@ -156,7 +156,8 @@ function readOperand(tokens: Tokens): Operand {
   }
   const path = readPath(tokens);
   return (scope) => {
-    let value: WireValue | undefined = { M: scope.item ?? {} };
+    if (!scope.item) return undefined;
+    let value: WireValue | undefined = { M: scope.item };
     for (const name of path(scope)) value = (value?.M as WireItem | undefined)?.[name];
     return value;
   };
@@ -194,6 +195,7 @@ const comparisons: Record<string, (a?: WireValue, b?: WireValue) => boolean> = {
 export function isEqual(a: WireValue | undefined, b: WireValue | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   if (a.N !== undefined) return b.N !== undefined && Number(a.N) === Number(b.N);
+  if (a.S !== undefined) return a.S === b.S;
   return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b));
 }
 
@@ -290,12 +292,15 @@ function deleteFrom(stored: WireValue | undefined, given: WireValue): WireValue 
   return left.length ? { [type]: left } : undefined;
 }
 
+/** Stored values never change, so a map on the path is replaced by a changed copy. */
 function assign(item: WireItem, path: string[], value: WireValue | undefined): void {
   const [name = "", ...rest] = path;
   if (rest.length) {
     const map = item[name]?.M as WireItem | undefined;
     if (!map) throw new Error("The update has a path into a map that does not exist");
-    assign(map, rest, value);
+    const changed = { ...map };
+    assign(changed, rest, value);
+    item[name] = { M: changed };
   } else if (value === undefined) delete item[name];
-  else item[name] = structuredClone(value);
+  else item[name] = value;
 }

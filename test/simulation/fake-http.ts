@@ -1,7 +1,6 @@
 // node:http without sockets: a request becomes a call of the simulated network.
 import { EventEmitter } from "node:events";
 import nodeHttp from "node:http";
-import { Readable } from "node:stream";
 import { ConnectionLost } from "./network.ts";
 
 export interface SimulatedRequest {
@@ -64,15 +63,20 @@ class FakeClientRequest extends EventEmitter {
   #respond({ status, headers, body }: SimulatedResponse): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    const incoming = Object.assign(Readable.from([Buffer.from(body)]), {
+    const incoming = Object.assign(new EventEmitter(), {
+      destroy() {},
+      // The body, as a stream has it. A real stream would take most of the time of the request.
+      async *[Symbol.asyncIterator]() {
+        if (body) yield Buffer.from(body);
+      },
       statusCode: status,
       headers,
       headersDistinct: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value]]),
       ),
     });
-    incoming.once("close", () => this.emit("close"));
     this.emit("response", incoming);
+    this.emit("close");
   }
 
   destroy(error: Error): void {

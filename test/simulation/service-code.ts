@@ -6,9 +6,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { build, type Plugin } from "esbuild";
-import type { PlantedFault } from "./planted-faults.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+/** A piece of the source that is replaced when it is bundled. */
+export interface SourceChange {
+  name: string;
+  file: string;
+  /** Stands in the file exactly once. */
+  code: string;
+  replacement: string;
+}
 
 /** In place of the globals and packages of Node, by name. */
 export interface Surroundings {
@@ -19,12 +27,12 @@ export interface Surroundings {
 export type CreateInstance<T> = (surroundings: Surroundings) => T;
 
 /**
- * Bundles an entry, given as TypeScript text with paths from the root of the project. With a
- * planted fault, one file differs from its source.
+ * Bundles an entry, given as TypeScript text with paths from the root of the project. Each change
+ * is made in a file of its own.
  */
 export async function loadServiceCode<T>(
   entry: string,
-  planted?: PlantedFault,
+  changes: SourceChange[] = [],
 ): Promise<CreateInstance<T>> {
   const packages = new Map<string, Record<string, unknown>>();
   const result = await build({
@@ -35,7 +43,7 @@ export async function loadServiceCode<T>(
     globalName: "instance",
     platform: "node",
     target: "node24",
-    plugins: [importedPackages(packages), ...(planted ? [plantFault(planted)] : [])],
+    plugins: [importedPackages(packages), ...changes.map(changeSource)],
     define: { "import.meta.dirname": JSON.stringify(root), "import.meta.url": '"file:///"' },
   });
   const code = `${result.outputFiles[0]!.text}\nreturn instance;`;
@@ -84,13 +92,13 @@ const importedPackages = (loaded: Map<string, Record<string, unknown>>): Plugin 
   },
 });
 
-const plantFault = ({ name, file, code, replacement }: PlantedFault): Plugin => ({
-  name: "planted fault",
+const changeSource = ({ name, file, code, replacement }: SourceChange): Plugin => ({
+  name,
   setup({ onLoad }) {
     onLoad({ filter: new RegExp(`/${file}$`) }, async ({ path }) => {
       const [before = "", after, ...others] = (await readFile(path, "utf8")).split(code);
       if (after === undefined || others.length)
-        throw new Error(`"${name}" cannot be planted: ${file} does not contain its code once`);
+        throw new Error(`"${name}": ${file} does not contain its code exactly once`);
       return { contents: before + replacement + after, loader: "ts" };
     });
   },

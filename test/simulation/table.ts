@@ -4,7 +4,6 @@ import {
   applyUpdate,
   holds,
   isEqual,
-  orderOf,
   type Placeholders,
   type WireItem,
   type WireValue,
@@ -55,13 +54,19 @@ interface Statement {
   Parameters: WireValue[];
 }
 
-type Sorted = { sort: string; item: WireItem }[];
+/** Items in the order of their sort keys. */
+interface Partition {
+  items: Map<string, WireItem>;
+  sortKeys: string[];
+}
 
 export interface MemoryTable {
   /** Makes one call, such as `GetItem`. Throws `TableError`. */
   call(operation: string, input: object): object;
-  /** The partition keys of the due index with their first sort key. */
-  dueEntries(): { pk: string; first: string }[];
+  /** When the first entry of the due index is due, in milliseconds. Infinite without one. */
+  firstDueTime(): number;
+  /** Calls the listener with the due time of each entry that is stored from now on. */
+  onDueEntry(listener: (at: number) => void): void;
   /** A copy that changes independently. */
   copy(): MemoryTable;
 }
@@ -102,75 +107,49 @@ export const describeRefusal = (type: string, reasons: { Code?: string }[] = [])
 ];
 
 const indexNames = ["due", "new"] as const;
+type IndexName = (typeof indexNames)[number];
 
 export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
-  const items = new Map<string, Map<string, WireItem>>();
-  const indexes = { due: new Map<string, Set<WireItem>>(), new: new Map<string, Set<WireItem>>() };
-  const sorted = new Map<string, Sorted>();
+  const partitions = new Map<string, Partition>();
+  const indexes = { due: new Map<string, Partition>(), new: new Map<string, Partition>() };
   const finishedTokens = new Set<string>();
+  let tellDueTime: (at: number) => void = () => {};
 
-  const read = ({ pk, sk }: ItemKey): WireItem | undefined => items.get(pk.S)?.get(sk.S);
+  const read = ({ pk, sk }: ItemKey): WireItem | undefined => partitions.get(pk.S)?.items.get(sk.S);
 
   function store({ pk, sk }: ItemKey, item: WireItem | undefined): void {
-    const partition = items.get(pk.S) ?? new Map<string, WireItem>();
-    items.set(pk.S, partition);
-    const previous = partition.get(sk.S);
-    if (!item || !previous) sorted.delete(pk.S);
-    if (previous) for (const index of indexNames) unindex(index, previous);
-    if (!item) return void partition.delete(sk.S);
-    partition.set(sk.S, item);
-    const position = sorted.get(pk.S)?.find(({ sort }) => sort === sk.S);
-    if (position) position.item = item;
+    const previous = read({ pk, sk });
     for (const index of indexNames) {
-      const at = item[`${index}pk`]?.S as string | undefined;
-      if (at === undefined || !item[`${index}sk`]) continue;
-      const entries = indexes[index].get(at) ?? new Set();
-      indexes[index].set(at, entries.add(item));
+      const from = positionOf(previous, index);
+      const to = positionOf(item, index);
+      if (from && (from.pk !== to?.pk || from.sort !== to.sort))
+        setItem(indexes[index], from, undefined);
+      if (to) setItem(indexes[index], to, item);
+      if (to && index === "due") tellDueTime(dueTimeOf(to.sort));
     }
-  }
-
-  function unindex(index: "due" | "new", item: WireItem): void {
-    const at = String(item[`${index}pk`]?.S);
-    const entries = indexes[index].get(at);
-    if (entries?.delete(item) && !entries.size) indexes[index].delete(at);
-  }
-
-  function partitionOf(index: "due" | "new" | undefined, pk: string): Sorted {
-    if (index)
-      return [...(indexes[index].get(pk) ?? [])]
-        .map((item) => ({ sort: String(item[`${index}sk`]!.S), item }))
-        .toSorted(
-          (a, b) =>
-            orderOf(a.sort, b.sort) ||
-            orderOf(`${a.item.pk!.S}\n${a.item.sk!.S}`, `${b.item.pk!.S}\n${b.item.sk!.S}`),
-        );
-    const known = sorted.get(pk);
-    if (known) return known;
-    const entries = [...(items.get(pk) ?? [])]
-      .map(([sort, item]) => ({ sort, item }))
-      .toSorted((a, b) => orderOf(a.sort, b.sort));
-    sorted.set(pk, entries);
-    return entries;
+    setItem(partitions, { pk: pk.S, sort: sk.S }, item);
   }
 
   function query({ IndexName, Limit = 10_000, ...input }: QueryInput) {
     const placeholders = placeholdersOf(input);
-    const [, , value = "", rest] =
-      /^(#\w+) = (:\w+)(?: AND (.+))?$/.exec(input.KeyConditionExpression) ?? [];
-    const inRange = partitionOf(IndexName, String(placeholders.values[value]!.S)).filter(
-      ({ item }) => rest === undefined || holds(rest, item, placeholders),
-    );
-    if (input.ScanIndexForward === false) inRange.reverse();
-    const start = input.ExclusiveStartKey;
-    const first = start ? startAfter(inRange, start, input, IndexName) : 0;
-    const page = inRange.slice(first, first + Limit);
-    const found = page.filter(({ item }) => holds(input.FilterExpression, item, placeholders));
-    const last = page.length === Limit ? page.at(-1)?.item : undefined;
+    const [, value = "", range] = keyCondition.exec(input.KeyConditionExpression) ?? [];
+    const pk = String(placeholders.values[value]!.S);
+    const partition = (IndexName ? indexes[IndexName] : partitions).get(pk);
+    const page = partition
+      ? readPage(partition, {
+          start: input.ExclusiveStartKey && sortKeyOf(input.ExclusiveStartKey, IndexName),
+          isForward: input.ScanIndexForward ?? true,
+          limit: Limit,
+          isInRange: (item) => holds(range, item, placeholders),
+        })
+      : [];
+    const found = page.filter((item) => holds(input.FilterExpression, item, placeholders));
+    const last = page.length === Limit ? page.at(-1) : undefined;
     const fields = IndexName ? ["pk", "sk", `${IndexName}pk`, `${IndexName}sk`] : ["pk", "sk"];
     return {
       Count: found.length,
       ...(input.Select !== "COUNT" && {
-        Items: found.map(({ item }) =>
+        Items: found.map((item) =>
           IndexName ? pick(item, fields) : project(item, input, placeholders),
         ),
       }),
@@ -303,12 +282,13 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
   for (const item of from) store(item as unknown as ItemKey, item);
   return {
     call: (operation, input) => operations[operation]!(input as never),
-    dueEntries: () =>
-      [...indexes.due].map(([pk, entries]) => ({
-        pk,
-        first: [...entries].map(({ duesk }) => String(duesk!.S)).toSorted(orderOf)[0]!,
-      })),
-    copy: () => createMemoryTable([...items.values()].flatMap((rows) => [...rows.values()])),
+    firstDueTime: () =>
+      Math.min(...[...indexes.due.values()].map(({ sortKeys }) => dueTimeOf(sortKeys[0]!))),
+    onDueEntry(listener) {
+      tellDueTime = listener;
+    },
+    copy: () =>
+      createMemoryTable([...partitions.values()].flatMap(({ items }) => [...items.values()])),
   };
 }
 
@@ -330,22 +310,81 @@ const placeholdersOf = ({
   values,
 });
 
-/** The index of the first entry behind the start key. */
-function startAfter(
-  entries: Sorted,
-  start: WireItem,
-  { ScanIndexForward: forward = true }: QueryInput,
-  index: "due" | "new" | undefined,
-): number {
-  const place = (item: WireItem) =>
-    index
-      ? `${item[`${index}sk`]!.S}\n${item.pk!.S}\n${item.sk!.S}`
-      : String((item.sk as WireValue).S);
-  const from = place(start);
-  const found = entries.findIndex(({ item }) =>
-    forward ? orderOf(place(item), from) > 0 : orderOf(place(item), from) < 0,
-  );
-  return found < 0 ? entries.length : found;
+const keyCondition = /^#\w+ = (:\w+)(?: AND (.+))?$/;
+
+/** The sort key of an item in its partition. In an index, several items can have one sort key. */
+const sortKeyOf = (item: WireItem, index: IndexName | undefined): string =>
+  index ? `${item[`${index}sk`]!.S}\n${item.pk!.S}\n${item.sk!.S}` : String(item.sk!.S);
+
+/** Milliseconds since 1970. */
+const dueTimeOf = (sortKey: string): number => Date.parse(sortKey.slice(0, sortKey.indexOf("\n")));
+
+interface Position {
+  pk: string;
+  sort: string;
+}
+
+function positionOf(item: WireItem | undefined, index: IndexName): Position | undefined {
+  const pk = item?.[`${index}pk`]?.S as string | undefined;
+  if (!item || pk === undefined || !item[`${index}sk`]) return undefined;
+  return { pk, sort: sortKeyOf(item, index) };
+}
+
+/** Stores an item at a position, or removes the item there. */
+function setItem(
+  all: Map<string, Partition>,
+  { pk, sort }: Position,
+  item: WireItem | undefined,
+): void {
+  const partition = all.get(pk) ?? { items: new Map<string, WireItem>(), sortKeys: [] };
+  const { items, sortKeys } = partition;
+  if (item) {
+    if (!items.has(sort)) sortKeys.splice(countUpTo(sortKeys, sort), 0, sort);
+    items.set(sort, item);
+    all.set(pk, partition);
+  } else if (items.delete(sort)) {
+    sortKeys.splice(countUpTo(sortKeys, sort) - 1, 1);
+    if (!items.size) all.delete(pk);
+  }
+}
+
+/** The number of sort keys that are not behind the given one. */
+function countUpTo(sortKeys: string[], sort: string): number {
+  let [low, high] = [0, sortKeys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sortKeys[middle]! <= sort) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface PageRequest {
+  /** The page starts behind this sort key. */
+  start: string | undefined;
+  isForward: boolean;
+  limit: number;
+  isInRange(item: WireItem): boolean;
+}
+
+function readPage(
+  { items, sortKeys }: Partition,
+  { start, isForward, limit, isInRange }: PageRequest,
+): WireItem[] {
+  const page: WireItem[] = [];
+  const step = isForward ? 1 : -1;
+  let next = isForward ? 0 : sortKeys.length - 1;
+  if (start !== undefined) {
+    const passed = countUpTo(sortKeys, start);
+    const isThere = sortKeys[passed - 1] === start;
+    if (isForward) next = passed;
+    else next = isThere ? passed - 2 : passed - 1;
+  }
+  for (; next >= 0 && next < sortKeys.length && page.length < limit; next += step) {
+    const item = items.get(sortKeys[next]!)!;
+    if (isInRange(item)) page.push(item);
+  }
+  return page;
 }
 
 const pick = (item: WireItem, names: string[]): WireItem =>

@@ -106,11 +106,17 @@ export function createWorld({
   const time = createSimulatedTime(start);
   const random = seededRandom(seed);
   const hash = createHash("sha256");
+  let untilHashed = "";
+  const hashTrace = () => {
+    hash.update(untilHashed);
+    untilHashed = "";
+  };
   const story: string[] = [];
   const stamp = () => new Date(time.now()).toISOString().slice(11, 23);
   const trace = (line: string) => {
     const stamped = `${time.now()} ${line}`;
-    hash.update(stamped);
+    untilHashed += stamped;
+    if (untilHashed.length > 100_000) hashTrace();
     onTrace?.(stamped);
   };
   const tell = (sentence: string) => {
@@ -174,7 +180,10 @@ export function createWorld({
     call,
     tell,
     story,
-    traceHash: () => hash.copy().digest("hex").slice(0, 16),
+    traceHash() {
+      hashTrace();
+      return hash.copy().digest("hex").slice(0, 16);
+    },
   };
 }
 
