@@ -316,8 +316,9 @@ const keyCondition = /^#\w+ = (:\w+)(?: AND (.+))?$/;
 const sortKeyOf = (item: WireItem, index: IndexName | undefined): string =>
   index ? `${item[`${index}sk`]!.S}\n${item.pk!.S}\n${item.sk!.S}` : String(item.sk!.S);
 
-/** Milliseconds since 1970. */
-const dueTimeOf = (sortKey: string): number => Date.parse(sortKey.slice(0, sortKey.indexOf("\n")));
+/** Milliseconds since 1970. A sort key of the due index starts with a time in ISO 8601. */
+const dueTimeOf = (sortKey: string): number => Date.parse(sortKey.slice(0, isoLength));
+const isoLength = "2027-01-04T08:00:00.000Z".length;
 
 interface Position {
   pk: string;
