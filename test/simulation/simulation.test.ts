@@ -4,11 +4,11 @@ import { simulate } from "./command.ts";
 
 test("a seed gives the same run to the byte, alone and after another seed", async () => {
   const [alone, after] = await Promise.all([
-    simulate("--seed", "12"),
-    simulate("--seed", "11", "--seeds", "2", "--threads", "1", "--verbose"),
+    simulate("--seed", "9"),
+    simulate("--seed", "8", "--seeds", "2", "--threads", "1", "--verbose"),
   ]);
-  const [line] = /Seed 12: .*/.exec(alone) ?? [];
-  expect(line).toMatch(/[1-9]\d* actions, [1-9]\d* faults, \d{3,} events, trace [0-9a-f]{16}$/);
+  const [line] = /Seed 9: .*/.exec(alone) ?? [];
+  expect(line).toMatch(/[1-9]\d* actions, [1-9]\d* faults, \d{4,} events, trace [0-9a-f]{16}$/);
   expect(after).toContain(line);
 });
 
