@@ -221,7 +221,7 @@ function compares(
   return false;
 }
 
-export function orderOf(a: string, b: string): number {
+function orderOf(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
