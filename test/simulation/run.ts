@@ -6,7 +6,7 @@ import { runCommand } from "../../infra/local/command-line.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { createPlayer, type Task, type TaskResult } from "./player.ts";
 import { createMemoryTable, type MemoryTable, recordCalls } from "./table.ts";
-import { playInThreads } from "./workers.ts";
+import { playInThreads } from "./threads.ts";
 
 const usage = `npm run simulate -- [--seed 7] [--seeds 100] [--hours 1] [--trace FILE] [--verbose]
 Plays a whole installation with faults on a simulated clock, and checks its books.

@@ -28,4 +28,4 @@ export async function* playInThreads(tasks: Task[], threads: number): AsyncGener
   await finished;
 }
 
-const workerFile = new URL("./worker.ts", import.meta.url);
+const workerFile = new URL("./player-thread.ts", import.meta.url);
