@@ -406,6 +406,22 @@ describe("a preview", () => {
     expect(long).toMatchObject({ total: null, rows: [{ cells: ["a@example.com"] }] });
   });
 
+  test("decodes a file as the import does, also if only its end tells the encoding", async () => {
+    const client = await signedUp();
+    const rows = `email,company\na@example.com,Grüße\n${"b@example.com,x\n".repeat(20_000)}`;
+    const raw = Buffer.concat([
+      Buffer.from(rows),
+      Buffer.from("c@example.com,Gr\xfc\xdfe", "latin1"),
+    ]);
+    const { status, body } = await client.call<{ encoding: string }>(
+      "POST",
+      "/imports/preview",
+      undefined,
+      { raw, headers: asCsv },
+    );
+    expect([status, body.data.encoding]).toEqual([200, "windows-1252"]);
+  });
+
   test("says why the file could not be imported, with columns for another mapping", async () => {
     const client = await signedUp();
     const shown = await preview(client, "", "Kunde,Vorname\nann,Ann,cell without a column\n");

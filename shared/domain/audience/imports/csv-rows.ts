@@ -29,13 +29,18 @@ export interface CsvFormat extends Pick<SniffedFormat, "delimiter" | "cr"> {
 
 const maxRowBytes = 1_000_000;
 
+interface ReadOptions extends CsvFormat {
+  /** Also yields rows whose cells are all blank, but no empty lines. */
+  withBlankRows?: boolean;
+}
+
 /**
  * Yields all rows after `from` that are not blank. Throws `invalid` for a row that cannot be read.
  */
 export async function* readRows(
   pieces: AsyncIterable<Uint8Array>,
   from: FilePosition,
-  { encoding, ...format }: CsvFormat,
+  { encoding, withBlankRows = false, ...format }: ReadOptions,
 ): AsyncGenerator<CsvRow> {
   const utf16 = encoding.startsWith("utf-16") ? createUtf16Reader(encoding) : undefined;
   const options = {
@@ -52,13 +57,15 @@ export async function* readRows(
       row = from.row + info.records + info.empty_lines;
       const bytes = from.bytes + (utf16 ? utf16.utf16BytesOf(info.bytes) : info.bytes);
       const cells = encoding === "windows-1252" ? record.map(decodeWindows1252) : record;
-      if (!cells.every(isBlank)) yield { row, cells, end: { bytes, row } };
+      if (withBlankRows || !isBlankRow(cells)) yield { row, cells, end: { bytes, row } };
     }
   } catch (error) {
     if (error instanceof LongRecord) throw tooLong(from.row + error.rowsBefore + 1);
     throw isCsvError(error) ? toReadProblem(error, from.row) : error;
   }
 }
+
+export const isBlankRow = (cells: string[]): boolean => cells.every(isBlank);
 
 /** Ignores other Unicode spaces, so that blank rows are the same in every encoding. */
 const isBlank = (cell: string): boolean => /^[ \t\r\n]*$/.test(cell);

@@ -7,7 +7,7 @@ import { Count, RecordSiteId } from "../../../kernel/record-fields.ts";
 import * as sites from "../../identity/sites.ts";
 import { listOfSite } from "../topics/site-topics.ts";
 import { findTopics, guessColumns, mapColumns } from "./column-mapping.ts";
-import { type CsvRow, readRows } from "./csv-rows.ts";
+import { type CsvRow, isBlankRow, readRows } from "./csv-rows.ts";
 import { sampleCustomFields } from "./custom-field-sample.ts";
 import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { delimiters, encodings, type ImportColumn } from "./import-options.ts";
@@ -16,6 +16,9 @@ import { findUpload, type ImportSource } from "./imports.ts";
 import { parseRow } from "./parse-row.ts";
 import { readFrom, readHead } from "./stored-file.ts";
 
+/** What a preview reads at most: a second or two of work. Also ends a file of blank rows. */
+const maxRead = { rows: 100_000, bytes: 6_000_000 };
+
 export const ImportPreview = z
   .object({
     siteId: RecordSiteId,
@@ -23,7 +26,9 @@ export const ImportPreview = z
     delimiter: z.enum(delimiters).describe("Character between cells, as given or detected."),
     encoding: z.enum(encodings).describe("Character encoding, as given or detected."),
     total: Count.nullable().describe(
-      "Number of rows without the header and blank rows. `null` for a file of `uploadId`.",
+      "Number of rows without the header and blank rows. `null` for a file of `uploadId`, of " +
+        `more than ${maxRead.rows.toLocaleString("en")} rows, or of more than ` +
+        `${maxRead.bytes / 1_000_000} MB.`,
     ),
     columns: z
       .array(
@@ -44,7 +49,9 @@ export const ImportPreview = z
       .array(
         z.object({
           row: Count.describe("Row number as in a spreadsheet: the header is row 1."),
-          cells: z.array(z.string()).describe("Cells, at most 100 characters each."),
+          cells: z
+            .array(z.string())
+            .describe("Cells of the listed columns, at most 100 characters each."),
           error: z.string().nullable().describe("Why the row would fail, or `null`."),
         }),
       )
@@ -72,8 +79,12 @@ export async function preview(
   const { encoding: known, ...format } = sniffFormat(file.head, options);
   const encoding = known ?? (isUtf8(file) ? "utf-8" : "windows-1252");
   const { first, total } = await readFirstRows(
-    readRows(file.readFrom(format.start.bytes), format.start, { ...format, encoding }),
-    file.isWhole,
+    readRows(file.readFrom(format.start.bytes), format.start, {
+      ...format,
+      encoding,
+      withBlankRows: true,
+    }),
+    "bytes" in source,
   );
   const [header, ...rows] = first;
   const { columns, error } = header
@@ -96,7 +107,7 @@ export async function preview(
     error,
     rows: rows.map(({ row, cells }) => ({
       row,
-      cells: cells.map(shown),
+      cells: cells.slice(0, columns.length).map(shown),
       error: error === null ? (parseRow(cells, columns).error ?? null) : null,
     })),
   };
@@ -106,8 +117,8 @@ interface OpenedFile {
   size: number;
   /** The first 256 KB. */
   head: Uint8Array;
-  /** All of it is at hand, so its rows can be counted. */
-  isWhole: boolean;
+  /** The bytes at hand: all of them, or the head of an upload. */
+  loaded: Uint8Array;
   readFrom(offset: number): AsyncIterable<Uint8Array>;
 }
 
@@ -119,7 +130,7 @@ async function openFile(orgId: number, source: ImportSource): Promise<OpenedFile
     return {
       size: bytes.length,
       head: bytes.subarray(0, headBytes),
-      isWhole: true,
+      loaded: bytes,
       readFrom: (offset) => splitBytes(bytes.subarray(offset)),
     };
   }
@@ -128,7 +139,7 @@ async function openFile(orgId: number, source: ImportSource): Promise<OpenedFile
   return {
     size: stored.size,
     head,
-    isWhole: false,
+    loaded: head,
     readFrom: (offset) => readFrom({ ...stored, tag }, offset),
   };
 }
@@ -140,10 +151,11 @@ async function* splitBytes(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     yield bytes.subarray(start, start + pieceBytes);
 }
 
-function isUtf8({ head, size }: OpenedFile): boolean {
+/** Of an upload only the head is checked. The import checks all of it. */
+function isUtf8({ loaded, size }: OpenedFile): boolean {
   const checker = createUtf8Checker();
-  checker.add(head);
-  return checker.valid(head.length === size);
+  checker.add(loaded);
+  return checker.valid(loaded.length === size);
 }
 
 /** The header and the first rows below it. */
@@ -154,6 +166,8 @@ async function readFirstRows(
   const first: CsvRow[] = [];
   let count = 0;
   for await (const row of all) {
+    if (row.row > maxRead.rows || row.end.bytes > maxRead.bytes) return { first, total: null };
+    if (isBlankRow(row.cells)) continue;
     count++;
     if (first.length <= shownRows) first.push(row);
     else if (!isCounted) break;
