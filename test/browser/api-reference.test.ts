@@ -105,7 +105,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
       await vi.waitFor(async () => {
         const found = await page.getByRole("option").allInnerTexts();
         expect(found.slice(0, 5).join("\n"), words).toContain(title);
-      }, 10_000);
+      }, 30_000);
     }
     await page.context().close();
   });

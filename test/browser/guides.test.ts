@@ -49,7 +49,7 @@ describe.skipIf(!inject("chromium"))("the guide Website tracking and forms", () 
   it("has a line that tracks at once, and keeps calls from before the script", async () => {
     const [track, , , record] = snippets;
     const { page, sent } = await visit(record! + track!);
-    await vi.waitFor(() => expect(sent).toHaveLength(2), 10_000);
+    await vi.waitFor(() => expect(sent).toHaveLength(2), 30_000);
     expect(sent.join("\n")).toContain('"type":"page_view"');
     expect(sent.join("\n")).toContain('"name":"viewed_product","properties":{"product":"shoes"}');
     await page.context().close();
@@ -61,7 +61,7 @@ describe.skipIf(!inject("chromium"))("the guide Website tracking and forms", () 
     await page.waitForFunction("window.pennymail?.track");
     expect([sent, await stored()]).toEqual([[], 0]);
     await page.getByRole("button", { name: "Agree" }).click();
-    await vi.waitFor(() => expect(sent).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(sent).toHaveLength(1), 30_000);
     expect(await stored()).toBe(1);
     await page.getByRole("button", { name: "Decline" }).click();
     expect(await stored()).toBe(0);

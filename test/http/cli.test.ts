@@ -380,7 +380,7 @@ describe.skipIf(!hasSandbox)("live events", () => {
       tags: [],
       data: {},
     });
-    await vi.waitFor(() => expect(listen.ran.notes).toContain("-> 200"), 10_000);
+    await vi.waitFor(() => expect(listen.ran.notes).toContain("-> 200"), 30_000);
     listen.child.kill("SIGINT");
     await listen.ended;
     endpoint.close();
@@ -470,7 +470,7 @@ test("pennymail open opens a page in the browser", async () => {
   writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
   const reader = createPerson({ PENNYMAIL_URL: url, BROWSER: browser });
   expect((await reader.run("open", "docs")).output).toBe(`${url}/api/v1/docs\n`);
-  await vi.waitFor(() => expect(readFileSync(opened, "utf8")).toBe(`${url}/api/v1/docs`), 10_000);
+  await vi.waitFor(() => expect(readFileSync(opened, "utf8")).toBe(`${url}/api/v1/docs`), 30_000);
   expect((await reader.run("open", "nothing")).code).toBe(2);
   const missing = createPerson({ PENNYMAIL_URL: url, BROWSER: join(person.home, "none") });
   expect((await missing.run("open")).code).toBe(0);

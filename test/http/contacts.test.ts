@@ -641,7 +641,7 @@ describe("a person's data", () => {
     const counted = async () =>
       expectStatus(200, await client.call<{ sendCount: number }>("GET", `/contacts/${id}`)).body
         .data.sendCount;
-    for (let waited = 0; (await counted()) < 2 && waited < 10_000; waited += 50) await sleep(50);
+    for (let waited = 0; (await counted()) < 2 && waited < 30_000; waited += 50) await sleep(50);
     const { sends } = expectStatus(
       200,
       await client.call<{ sends: { id: number }[] }>("GET", `/contacts/${id}/export`),

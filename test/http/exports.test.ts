@@ -13,7 +13,7 @@ interface Export {
 const save = async ({ call }: TestClient, contacts: object[]) =>
   expectStatus(200, await call("POST", "/contacts/bulk", { contacts }));
 async function completed({ call }: TestClient, id: number): Promise<Export> {
-  for (let waited = 0; waited < 10_000; waited += 50) {
+  for (let waited = 0; waited < 30_000; waited += 50) {
     const { data } = expectStatus(200, await call<Export>("GET", `/exports/${id}`)).body;
     if (data.status === "completed" || data.status === "failed") return data;
     await sleep(50);

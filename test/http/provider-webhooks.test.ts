@@ -42,7 +42,7 @@ const sendOf = async ({ call }: TestClient, id: number) =>
   expectStatus(200, await call<Send>("GET", `/sends/${id}`)).body.data;
 
 async function waitForEvents(owner: TestClient, id: number, n = 1): Promise<Send> {
-  for (let waited = 0; waited < 10_000; waited += 50) {
+  for (let waited = 0; waited < 30_000; waited += 50) {
     const send = await sendOf(owner, id);
     if (send.events.length >= n) return send;
     await sleep(50);

@@ -281,7 +281,7 @@ test("an unsubscribe is recorded once in the send, the events and the webhooks",
     await client.call<{ events: object[] }>("GET", "/events?type=unsubscribe"),
   ).body.data.events;
   expect(listed).toMatchObject([{ sendId, toEmail: email, type: "unsubscribe" }]);
-  await expect.poll(() => endpoint.deliveries.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => endpoint.deliveries.length).toBe(1);
   expect(JSON.parse(endpoint.deliveries[0]!.body)).toMatchObject({
     event: "unsubscribe",
     sendId,

@@ -389,9 +389,7 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
     "bounced+1",
     "bounced+2",
   ]);
-  await expect
-    .poll(() => endpoint.deliveries.length, { timeout: 10_000 })
-    .toBeGreaterThanOrEqual(5);
+  await expect.poll(() => endpoint.deliveries.length).toBeGreaterThanOrEqual(5);
   await settled();
   const delivered = endpoint.deliveries.filter(({ event }) => event.event === "delivered");
   expect(delivered.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
@@ -447,8 +445,8 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
   }
   const statusOf = async (deliveryId: number) =>
     (await list()).deliveries.find((delivery) => delivery.id === deliveryId)!.status;
-  await expect.poll(() => statusOf(one.id), { timeout: 5000 }).toBe("delivered");
-  await expect.poll(() => statusOf(other.id), { timeout: 5000 }).toBe("delivered");
+  await expect.poll(() => statusOf(one.id)).toBe("delivered");
+  await expect.poll(() => statusOf(other.id)).toBe("delivered");
   const idsOf = (sendId: number) =>
     new Set(
       endpoint.deliveries

@@ -187,7 +187,7 @@ export interface ReceivedMail {
 }
 
 /**
- * Waits up to 10 seconds for a mail to this address in the local inbox. Returns the newest one.
+ * Waits up to 30 seconds for a mail to this address in the local inbox. Returns the newest one.
  */
 export async function waitForMail(
   email: string,
@@ -195,7 +195,7 @@ export async function waitForMail(
 ): Promise<ReceivedMail> {
   const read = async <T>(path: string) =>
     ((await (await fetch(`${service}/_local/inbox${path}`)).json()) as { data: T }).data;
-  for (let waited = 0; waited < 10_000; waited += 50) {
+  for (let waited = 0; waited < 30_000; waited += 50) {
     const [newest] = (await read<{ mails: { id: number }[] }>(`?to=${encodeURIComponent(email)}`))
       .mails;
     if (newest) return read<ReceivedMail>(`/${newest.id}`);
