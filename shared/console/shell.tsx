@@ -236,7 +236,7 @@ function UserMenu() {
   });
   return (
     <div className="side-foot">
-      <span className="site-name">
+      <span className="site-name" title={user.email}>
         {user.name ?? user.email}
         <small>{capitalize(auth.role ?? "")}</small>
       </span>

@@ -143,6 +143,10 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("link", { name: "Not matched" }).click();
     await page.getByText("All events are matched").waitFor();
     expect(problems).toEqual([]);
+    await page.goto(`${base}/app/campaigns/999999999`);
+    await page.getByText("This campaign does not exist").waitFor();
+    await page.getByRole("link", { name: "Show all campaigns" }).click();
+    await page.getByRole("heading", { name: "Campaigns" }).waitFor();
     await page.context().close();
   });
 

@@ -37,11 +37,14 @@ export interface SiteChoice {
   isLoaded: boolean;
 }
 
-/** The site that the user chose, else the first. */
+const oldestOf = (sites: Site[]): Site | undefined =>
+  sites.toSorted((one, other) => one.id - other.id)[0];
+
+/** The site that the user chose, else the oldest: a new site does not take the screen over. */
 export function useSite(): SiteChoice {
   const chosen = useSyncExternalStore(subscribe, readChosenSite);
   const { data } = useQuery(queries.sites());
   const sites = data?.sites ?? [];
-  const site = sites.find(({ id }) => id === chosen) ?? sites[0];
+  const site = sites.find(({ id }) => id === chosen) ?? oldestOf(sites);
   return { site, sites, isLoaded: data !== undefined };
 }

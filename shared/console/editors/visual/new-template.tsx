@@ -62,9 +62,13 @@ export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplat
         </p>
         <ErrorNote error={creating.error} />
         <ul className="starts" aria-busy={creating.isPending}>
-          {starts.map(({ start, design }) => (
+          {starts.map(({ start, design }, index) => (
             <li key={start.key}>
-              <button type="button" onClick={() => choose(start)}>
+              <button
+                type="button"
+                onClick={() => choose(start)}
+                data-autofocus={index === 0 || undefined}
+              >
                 <DesignPicture design={design} />
                 <b>{start.name}</b>
                 <small>{start.note}</small>
