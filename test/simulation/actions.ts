@@ -177,3 +177,10 @@ export const describeAction = (action: Action, prepared: PreparedWorld): string 
 
 export const runAction = (scene: Scene, action: Action): Promise<void> =>
   definitions[action.kind]!.run(scene, action);
+
+/** Resumes everything that callers paused, so that no mail waits in the end. */
+export async function resumeAll(scene: Scene, names: string[]): Promise<void> {
+  for (const { id } of scene.ledger.campaigns)
+    await scene.world.call("POST", `/campaigns/${id}/resume`, {});
+  for (const area of areasOf(names)) await area.resume?.(scene);
+}

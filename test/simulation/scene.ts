@@ -29,6 +29,7 @@ export interface Ledger {
 interface Enrolled {
   contactId: number;
   email: string;
+  isAnswered?: boolean;
   /** When the caller learned that the contact has left the sequence. */
   cancelledAt?: number;
 }
@@ -56,6 +57,8 @@ export interface ActionDefinition {
 /** A part of the service that only some simulations use. */
 export interface Area {
   actions: Record<string, ActionDefinition>;
+  /** Resumes what callers paused, so that the world can come to rest. */
+  resume?(scene: Scene): Promise<void>;
   /** Violations, one sentence each. */
   check(scene: Scene, sends: ListedSend[]): Promise<string[]> | string[];
 }

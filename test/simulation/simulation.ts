@@ -3,7 +3,7 @@
 
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { areaNames, createActions, describeAction, runAction } from "./actions.ts";
+import { areaNames, createActions, describeAction, resumeAll, runAction } from "./actions.ts";
 import { checkBooks } from "./books.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { type Action, createLedger } from "./scene.ts";
@@ -93,6 +93,9 @@ export async function simulate(
         (error: unknown) => world.tell(`Action ${action.number} failed: ${error}`),
       );
     });
+  time.after((plan.hours + 1) * 3_600_000, () => {
+    void resumeAll(scene, plan.areas).catch((error: unknown) => world.tell(String(error)));
+  });
   const violations = await time
     .runUntil(start + (plan.hours + restHours) * 3_600_000)
     .then(() => time.runUntilSettled(checkBooks(scene, plan.areas)))

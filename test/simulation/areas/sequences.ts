@@ -22,11 +22,16 @@ async function enroll({ world, prepared, ledger }: Scene, action: Action): Promi
   await world.call("PUT", path, { status: "active", sendingConfigId });
   const contactIds = picked.map(({ id }) => id);
   const { error } = await world.call("POST", `${path}/enroll`, { contactIds });
+  // A request that is repeated after the contact left would enroll it again.
+  for (const one of ledger.enrollments)
+    if (contactIds.includes(one.contactId)) one.isAnswered = true;
   if (error) ledger.refusals.push(`Action ${action.number}: ${error}`);
 }
 
 async function cancel({ world, prepared, ledger }: Scene, { choice }: Action): Promise<void> {
-  const all = ledger.enrollments.filter(({ cancelledAt }) => cancelledAt === undefined);
+  const all = ledger.enrollments.filter(
+    ({ isAnswered, cancelledAt }) => isAnswered && cancelledAt === undefined,
+  );
   const enrolled = all[Math.floor(choice * all.length)];
   if (!enrolled) return;
   const path = `/sequences/${prepared.sequenceId}/enrollments?contactId=${enrolled.contactId}`;
@@ -34,12 +39,14 @@ async function cancel({ world, prepared, ledger }: Scene, { choice }: Action): P
   if (status === 200) enrolled.cancelledAt = world.time.now();
 }
 
-const setStatus = async ({ world, prepared }: Scene, status: "active" | "paused") => {
+/** Does nothing before somebody is enrolled. */
+const setStatus = async (scene: Scene, status: "active" | "paused") => {
+  const { world, prepared, ledger } = scene;
+  if (!ledger.enrollments.length) return;
   await world.call("PUT", `/sequences/${prepared.sequenceId}`, { status });
 };
 
 interface Detail {
-  status: string;
   stats: { active: number; mails: Record<string, number> } & Record<string, number | object>;
   enrollments: { contactId: number; status: string }[];
 }
@@ -50,7 +57,7 @@ const finished = ["completed", "cancelled", "failed"];
 async function check(scene: Scene, sends: ListedSend[]): Promise<string[]> {
   const { world, prepared, ledger } = scene;
   const { data } = await world.call<Detail>("GET", `/sequences/${prepared.sequenceId}/detail`);
-  const { stats, enrollments, status } = data;
+  const { stats, enrollments } = data;
   const violations: string[] = [];
   const own = sends.filter(({ subject }) =>
     Object.values(stepSubjects).some((one) => one === subject),
@@ -69,8 +76,7 @@ async function check(scene: Scene, sends: ListedSend[]): Promise<string[]> {
     if (stats[state] !== listed)
       violations.push(`The sequence has ${stats[state]} enrollments ${state}, lists ${listed}`);
   }
-  if (status === "active" && stats.active)
-    violations.push(`${stats.active} enrollments wait, but nothing is left to do`);
+  if (stats.active) violations.push(`${stats.active} enrollments wait, but nothing is left to do`);
   const statusOf = new Map(enrollments.map((one) => [one.contactId, one.status]));
   for (const { contactId, email, cancelledAt = Infinity } of ledger.enrollments) {
     const subjects = own.filter(({ toEmail }) => toEmail === email);
@@ -112,5 +118,6 @@ export const sequences: Area = {
       run: (scene) => setStatus(scene, "active"),
     },
   },
+  resume: (scene) => setStatus(scene, "active"),
   check,
 };
