@@ -1,4 +1,5 @@
 // What the callers of the API do in a simulation.
+import { erasure } from "./areas/erasure.ts";
 import { sequences } from "./areas/sequences.ts";
 import {
   type Action,
@@ -12,7 +13,7 @@ import {
 import type { PreparedWorld } from "./world.ts";
 
 /** What some simulations do in addition. */
-const areas: Record<string, Area> = { sequences };
+const areas: Record<string, Area> = { sequences, erasure };
 export const areaNames = Object.keys(areas);
 export const areasOf = (names: string[]): Area[] => names.map((name) => areas[name]!);
 

@@ -122,6 +122,8 @@ export interface DeliveredMail {
   to: string;
   subject: string;
   html: string;
+  /** When the process made the call, and when it arrived. */
+  calledAt: number;
   at: number;
 }
 
@@ -187,6 +189,8 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
   const events: PostedEvent[] = [];
   const received: ReceivedWebhook[] = [];
   let eventCount = 0;
+  /** When the request was made that a provider answers at the moment. */
+  let calledAt = 0;
 
   const dispatchers = new Map(
     providers.map((provider) => [
@@ -214,6 +218,7 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       to: captured.to.email.toLowerCase(),
       subject: sandbox.renderPart(captured, "subject") ?? "",
       html: sandbox.renderPart(captured, "html") ?? "",
+      calledAt,
       at: time.now(),
     };
     mails.push(mail);
@@ -299,11 +304,13 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
   ): Promise<SimulatedResponse> {
     const key = url.hostname.split(".")[0]!;
     const dispatch = dispatchers.get(key);
+    const madeAt = time.now();
     const effect = async (): Promise<SimulatedResponse> => {
       if (!dispatch) {
         received.push({ id: headers["webhook-id"] ?? "", body: body.toString() });
         return { status: 200, headers: {}, body: "" };
       }
+      calledAt = madeAt;
       const request = { method, path: url.pathname, query: url.search.slice(1), headers, body };
       return toResponse(
         await dispatch(request).catch((error: unknown) => {

@@ -113,4 +113,10 @@ export const plantedFaults: PlantedFault[] = [
     code: "{ ...addUp(counters), of:",
     replacement: "{ ...counters[0], of:",
   },
+  {
+    name: "An erasure leaves the lines of chunks",
+    file: "shared/domain/privacy/erasure.ts",
+    code: "ownIds.has(block * idsPerBlock + line.i) ? eraseLine(line) : line",
+    replacement: "ownIds.has(-1) ? eraseLine(line) : line",
+  },
 ];

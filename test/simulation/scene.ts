@@ -23,6 +23,8 @@ export interface Ledger {
   /** Requests that were refused, which is an answer too. */
   refusals: string[];
   enrollments: Enrolled[];
+  /** Contacts that were erased, and when the caller got the answer. */
+  erasures: { email: string; at: number }[];
 }
 
 /** A contact that a caller enrolled in the sequence. */
@@ -40,6 +42,7 @@ export const createLedger = (): Ledger => ({
   departures: [],
   refusals: [],
   enrollments: [],
+  erasures: [],
 });
 
 export interface Scene {
@@ -72,6 +75,7 @@ export interface ListedSend {
   error: string | null;
   provider: string;
   campaignId: number | null;
+  sequenceId: number | null;
   createdAt: string;
 }
 
@@ -81,3 +85,6 @@ export const contactOf = ({ choice }: Action, { contacts }: PreparedWorld) =>
   contacts[Math.floor(choice * 997) % contacts.length]!;
 export const subjectOf = ({ number }: Action) => `Mail of action ${number}`;
 export const keyOf = (to: string, subject: string) => `${to.toLowerCase()} "${subject}"`;
+
+/** The address in the sends of an erased contact. */
+export const erasedEmail = "erased@erased.invalid";

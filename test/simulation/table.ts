@@ -67,6 +67,8 @@ export interface MemoryTable {
   firstDueTime(): number;
   /** Calls the listener with the due time of each entry that is stored from now on. */
   onDueEntry(listener: (at: number) => void): void;
+  /** All items, in any order. */
+  items(): WireItem[];
   /** A copy that changes independently. */
   copy(): MemoryTable;
 }
@@ -279,6 +281,9 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     TransactWriteItems: transact,
   };
 
+  const allItems = (): WireItem[] =>
+    [...partitions.values()].flatMap(({ items }) => [...items.values()]);
+
   for (const item of from) store(item as unknown as ItemKey, item);
   return {
     call: (operation, input) => operations[operation]!(input as never),
@@ -287,8 +292,8 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     onDueEntry(listener) {
       tellDueTime = listener;
     },
-    copy: () =>
-      createMemoryTable([...partitions.values()].flatMap(({ items }) => [...items.values()])),
+    items: allItems,
+    copy: () => createMemoryTable(allItems()),
   };
 }
 
