@@ -23,8 +23,8 @@ export interface Ledger {
   /** Requests that were refused, which is an answer too. */
   refusals: string[];
   enrollments: Enrolled[];
-  /** Contacts that were erased, and when the caller got the answer. */
-  erasures: { email: string; at: number }[];
+  /** Contacts that were erased: when the caller got the answer, and the sends with the address. */
+  erasures: { email: string; askedAt: number; at: number; kept: number[] }[];
 }
 
 /** A contact that a caller enrolled in the sequence. */
