@@ -1,6 +1,7 @@
 import * as z from "zod";
 import * as contactField from "../../shared/domain/audience/contacts/contact-fields.ts";
 import { CustomFieldName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as fieldUsages from "../../shared/domain/campaigns/field-usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, route } from "../../shared/http/route.ts";
 import { validate } from "../../shared/http/validate.ts";
@@ -35,6 +36,21 @@ export const contactFields = routeGroup("contact-fields", [
     handle: ({ caller, params: { fieldName }, body }) => {
       validate(z.object({ fieldName: CustomFieldName }), { fieldName });
       return contactField.declare(caller, fieldName, body);
+    },
+  }),
+  route("GET /contact-fields/:fieldName/uses", "List what uses a custom field", {
+    operationId: "listContactFieldUses",
+    description:
+      "Returns the segments, sequences, templates, campaigns, forms and running imports of the " +
+      "site that use the field, up to 100. Archived sequences and campaigns that have been sent " +
+      "do not count. A template that reads a variable of the same name counts, although a " +
+      "program may give it. Rules of lead scoring ask for no fields.",
+    level: "site",
+    query: SiteQuery,
+    returns: fieldUsages.FieldUses,
+    handle: ({ caller, params: { fieldName }, query: { siteId } }) => {
+      validate(z.object({ fieldName: CustomFieldName }), { fieldName });
+      return fieldUsages.listUses(caller, fieldName, siteId);
     },
   }),
   route("DELETE /contact-fields/:fieldName", "Delete the declaration of a custom field", {

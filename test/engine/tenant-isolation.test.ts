@@ -93,6 +93,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "GET /contact-fields": (made) => [siteOnly(made)],
   "PUT /contact-fields/:fieldName": (made) => [{ body: { siteId: made.sites, label: "Plan" } }],
   "DELETE /contact-fields/:fieldName": (made) => [siteOnly(made)],
+  "GET /contact-fields/:fieldName/uses": (made) => [siteOnly(made)],
   "GET /contact-actions": (made) => [siteOnly(made)],
   "POST /contacts/:id/tags": (made) => [{ body: { tagId: made.tags } }],
   "GET /lists": (made) => [siteOnly(made)],

@@ -116,6 +116,7 @@ const extras = [
   "GET /contact-fields", // labels and types of custom fields
   "PUT /contact-fields/{fieldName}",
   "DELETE /contact-fields/{fieldName}",
+  "GET /contact-fields/{fieldName}/uses", // what a deletion concerns
   "POST /contact-actions", // changes of many contacts
   "POST /contact-actions/preview",
   "GET /contact-actions",

@@ -108,8 +108,8 @@ const use = (path: string, { id, name }: Named, how: string): ProblemDetail => {
 };
 
 /** Records of the target's site, newest first. */
-async function* recordsOf<T>(
-  { orgId, siteId }: Target,
+export async function* recordsOf<T>(
+  { orgId, siteId }: Pick<Target, "orgId" | "siteId">,
   kind: RecordKind,
   condition?: Condition,
 ): AsyncGenerator<T> {
@@ -193,7 +193,7 @@ function names(target: Target, node: RuleCondition | SegmentRules): boolean {
     .some((one) => (typeof one === "string" ? sameName(one, target.name) : one === target.id));
 }
 
-const stillToSend = oneOf("status", ["draft", "scheduled", "held", "sending", "paused"]);
+export const stillToSend = oneOf("status", ["draft", "scheduled", "held", "sending", "paused"]);
 const campaignField: Record<
   Kind,
   "listId" | "tagId" | "topicId" | "segmentId" | "templateId" | "sendingConfigId"

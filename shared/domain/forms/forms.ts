@@ -233,8 +233,13 @@ export async function findPublicForm(formId: number): Promise<FormWithDesign> {
   const orgId = organizationIds.get(String(formId)) ?? (await findOrganizationId(formId));
   const form = await records.findAlive<FormItem>("FORM", orgId, formId);
   if (!form) throw formNotFound();
+  return { form, design: await readDesign(form) };
+}
+
+/** The current design. */
+export async function readDesign(form: FormItem): Promise<FormDesign> {
   const { name, design } = await getFormVersion(form);
-  return { form, design: normalizeDesign(name, design) };
+  return normalizeDesign(name, design);
 }
 
 async function findOrganizationId(formId: number): Promise<number> {

@@ -254,6 +254,7 @@ export const audienceExamples: Record<string, unknown> = {
   ContactAction,
   ContactActionPreview,
   ContactField,
+  FieldUse: { kind: "segment", id: 1, name: "Pro customers", message: "Its rules ask for it." },
   ImportPreview,
   Organization: {
     id: 1,
