@@ -31,7 +31,8 @@ interface Listed {
 
 /**
  * Lists without a total. Reports read all contacts of a site, custom events are counted per contact
- * only, and actions on contacts are a log that expires.
+ * only, actions on contacts are a log that expires, and jobs are read from an index of all records
+ * that run.
  */
 const uncounted = [
   ...["multi-sequence", "stalled-enrollments", "unengaged-contacts", "no-sequences"].map(
@@ -39,6 +40,7 @@ const uncounted = [
   ),
   "GET /events/custom",
   "GET /contact-actions",
+  "GET /jobs",
 ];
 
 const takesSite = ({ route }: RouteEntry): boolean =>
