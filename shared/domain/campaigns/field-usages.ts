@@ -28,7 +28,7 @@ import { recordsOf, stillToSend } from "./usages.ts";
 
 const useKinds = ["segment", "sequence", "template", "campaign", "form", "import"] as const;
 
-export const FieldUse = z
+const FieldUse = z
   .object({
     kind: z.enum(useKinds).describe("Kind of the record."),
     id: RecordId.describe("Id of the record."),
@@ -38,7 +38,7 @@ export const FieldUse = z
   .meta({ id: "FieldUse" });
 export type FieldUse = z.output<typeof FieldUse>;
 
-export const maxUses = 100;
+const maxUses = 100;
 
 export const FieldUses = z.object({
   uses: z.array(FieldUse).max(maxUses).describe("The records that use the field."),
