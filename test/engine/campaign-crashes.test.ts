@@ -318,27 +318,34 @@ describe("at a provider that can be asked", () => {
     await from.provider.stop();
   });
 
-  test("a mail that the provider lacks waits while its campaign is paused, and is cancelled with it", async () => {
-    const from = await createAskableSender();
-    await insertListMembers(from, 1);
-    const { id } = await createDraft(from);
-    from.provider.faultFor = () => "reset";
-    await state.sendNow(from.caller, id);
-    await runWorkers({ forSeconds: 60 });
-    from.provider.faultFor = () => undefined;
-    const source = { kind: "campaign" as const, id };
-    const setState = (to: sources.SourceState) =>
-      write(sources.setSourceStateWrite(from.caller.orgId, source, to));
-    await setState("paused");
-    await runWorkers(twoHours);
-    expect(await readConsistentNumbers(from, id)).toMatchObject({ uncertain: 1 });
-    await setState("cancelled");
-    await runWorkers({ forSeconds: 6 * 3600 });
-    const totals = await readConsistentNumbers(from, id);
-    expect(totals).toMatchObject({ accepted: 1, uncertain: 0, cancelled: 1 });
-    expect(from.provider.mails).toEqual([]);
-    await from.provider.stop();
-  });
+  test.each([
+    ["goes out once when it is resumed", "going", { sent: 1 }],
+    ["is cancelled with it", "cancelled", { cancelled: 1 }],
+  ] as const)(
+    "a mail that the provider lacks waits while its campaign is paused for days, and %s",
+    async (_, last, counted) => {
+      const from = await createAskableSender();
+      await insertListMembers(from, 1);
+      const { id } = await createDraft(from);
+      from.provider.faultFor = () => "reset";
+      await state.sendNow(from.caller, id);
+      await runWorkers({ forSeconds: 60 });
+      from.provider.faultFor = () => undefined;
+      const source = { kind: "campaign" as const, id };
+      const setState = (to: sources.SourceState) =>
+        write(sources.setSourceStateWrite(from.caller.orgId, source, to));
+      await setState("paused");
+      await runWorkers({ forSeconds: 80 * 3600 });
+      expect(await readConsistentNumbers(from, id)).toMatchObject({ uncertain: 1 });
+      expect(from.provider.searches.length).toBeLessThan(5);
+      await setState(last);
+      await runWorkers(twoHours);
+      const totals = await readConsistentNumbers(from, id);
+      expect(totals).toMatchObject({ accepted: 1, uncertain: 0, ...counted });
+      expect(from.provider.mails).toHaveLength(last === "going" ? 1 : 0);
+      await from.provider.stop();
+    },
+  );
 });
 
 describe("a worker that is paused past its lease", () => {

@@ -144,8 +144,31 @@ test("a mail stays uncertain while the search is not permitted, and is not asked
   await mailTest.runWorkers({ lookUps: true });
   expect(await statusesOf([id])).toEqual(["uncertain"]);
   expect(from.provider.searches.length).toBeGreaterThan(4);
-  expect(from.provider.searches.length).toBeLessThan(9);
+  expect(from.provider.searches.length).toBeLessThan(16);
   await mailTest.expectSettled(from, [id], { uncertain: 1 });
+});
+
+test("a missing mail is sent again within a day after a search that failed for half of it", async () => {
+  await createAskableSender();
+  const id = await createUncertainSend("reset");
+  from.provider.searchDelaySeconds = undefined;
+  await mailTest.runWorkers({ forSeconds: 12 * 3600, lookUps: true });
+  from.provider.searchDelaySeconds = 30;
+  await mailTest.runWorkers({ forSeconds: 8 * 3600, lookUps: true });
+  expect(await statusesOf([id])).toEqual(["sent"]);
+});
+
+test("repeated messages do not delay the second look-up of a missing mail", async () => {
+  await createAskableSender();
+  const id = await createUncertainSend("reset");
+  await mailTest.runWorkers({ forSeconds: 30 * 60, lookUps: true });
+  expect(await get(keys.send(from.caller.orgId, id))).toHaveProperty("lookUp.missingSince");
+  const searches = from.provider.searches.length;
+  for (let i = 0; i < 3; i++) await lookUpSends(from.caller.orgId, from.configId, [id]);
+  expect(from.provider.searches).toHaveLength(searches);
+  await mailTest.runWorkers(twoHours);
+  expect(await statusesOf([id])).toEqual(["sent"]);
+  expect(from.provider.mails).toHaveLength(1);
 });
 
 test("a missing mail of another account is not sent again", async () => {

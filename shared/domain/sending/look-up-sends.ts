@@ -28,8 +28,14 @@ const secondLookUpSeconds = 3600;
 /** The clocks of the provider and of this service may differ. */
 const clockMarginSeconds = 3600;
 
-/** 5 minutes, 15, 45 and so on: 7 look-ups within 72 hours. */
-const backOffSeconds = ({ n }: { n: number }): number => 300 * 3 ** n;
+/** A mail that the provider does not have looks so often whether its campaign is still paused. */
+const pausedRetrySeconds = 3600;
+
+/**
+ * 5 minutes, 15, 45 and so on up to 7 hours: 14 look-ups within 72 hours. Longer pauses could miss
+ * the hours in which the search of the provider is complete.
+ */
+const backOffSeconds = ({ n }: { n: number }): number => 300 * 3 ** Math.min(n, 4);
 
 type SoughtSend = SingleSendItem & { lookUp: NonNullable<SingleSendItem["lookUp"]> };
 
@@ -70,7 +76,10 @@ export async function lookUpSends(
   }
 }
 
-/** Counts outcomes that a crash left uncounted, and ends look-ups that have no more use. */
+/**
+ * Counts outcomes that a crash left uncounted, and ends look-ups that have no more use. A repeated
+ * message must not make the second look-up early: then the next one is hours later.
+ */
 async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[]> {
   const sends = await getMany<SingleSendItem>(
     sendIds.map((id) => keys.send(orgId, id)),
@@ -80,12 +89,19 @@ async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[
   for (const send of sends) {
     if (!send?.lookUp) continue;
     if (send.uncounted) await countOutcome(orgId, send);
-    const isOver = send.lookUp.at <= addSeconds(-uncertain.settlingSeconds).toISOString();
-    if (send.status !== "uncertain" || isOver) await uncertain.endLookUps(orgId, send);
-    else sought.push(send as SoughtSend);
+    const { at, missingSince, isMissing } = send.lookUp;
+    const isOver = at <= addSeconds(-uncertain.settlingSeconds).toISOString();
+    if (send.status !== "uncertain") await uncertain.endLookUps(orgId, send);
+    else if (isMissing) await handOverMissing(orgId, send as SoughtSend);
+    else if (isOver) await uncertain.endLookUps(orgId, send);
+    else if (!missingSince || secondLookUpAt(missingSince) <= now())
+      sought.push(send as SoughtSend);
   }
   return sought;
 }
+
+const secondLookUpAt = (missingSince: string): Date =>
+  addSeconds(secondLookUpSeconds, new Date(missingSince));
 
 interface Account {
   config: sendingConfigs.SendingConfig;
@@ -153,15 +169,23 @@ async function applyOutcome(orgId: number, send: SoughtSend, answer: Answer): Pr
   if (outcome.status !== "missing" || !isCertain(send, answer)) return;
   const { missingSince } = send.lookUp;
   if (!missingSince) return lookUpAgain(orgId, send, answer.askedAt);
-  if (addSeconds(secondLookUpSeconds, new Date(missingSince)) > answer.askedAt) return;
+  if (secondLookUpAt(missingSince) <= answer.askedAt) await handOverMissing(orgId, send);
+}
+
+/** While its campaign is paused, the mail stays uncertain, and no further look-up is made. */
+async function handOverMissing(orgId: number, send: SoughtSend): Promise<void> {
   const obstacle = await uncertain.handOverAgain(orgId, send);
   if (obstacle === "cancelled")
-    await uncertain.settleUncertain(orgId, send, { status: "cancelled" });
+    return uncertain.settleUncertain(orgId, send, { status: "cancelled" });
+  if (obstacle !== "paused") return;
+  const lookUp = { ...send.lookUp, isMissing: true };
+  const due = uncertainDueAttributes(orgId, send.id, addSeconds(pausedRetrySeconds));
+  await uncertain.changeUncertain(orgId, send, { set: { lookUp, ...due } });
 }
 
 async function lookUpAgain(orgId: number, send: SoughtSend, missingSince: Date): Promise<void> {
   const lookUp = { ...send.lookUp, missingSince: missingSince.toISOString() };
-  const dueAt = addSeconds(secondLookUpSeconds, missingSince);
+  const dueAt = secondLookUpAt(lookUp.missingSince);
   const set = { lookUp, ...uncertainDueAttributes(orgId, send.id, dueAt) };
   await uncertain.changeUncertain(orgId, send, { set });
 }

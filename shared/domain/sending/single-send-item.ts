@@ -47,6 +47,8 @@ interface LookUpProgress {
   revision?: number | undefined;
   /** When the provider first did not have the mail, though it should have had it (ISO 8601). */
   missingSince?: string | undefined;
+  /** The provider twice did not have the mail. It waits until its campaign is resumed. */
+  isMissing?: boolean;
 }
 
 /** By then, most searches have the mail. */
