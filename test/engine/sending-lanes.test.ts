@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
-import { get, put, query, write } from "../../shared/adapters/dynamodb/table.ts";
+import { get, put, query, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
@@ -630,6 +630,32 @@ test("two workers take over a crashed worker's send: only one calls the provider
   expect(from.provider.calls).toHaveLength(length + 1);
   await mailTest.runWorkers();
   expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
+});
+
+test("a worker that was slow to give up a send does not reset one that waits for its repeat", async () => {
+  const from = await sender("postmark");
+  const { orgId } = from.caller;
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const key = keys.send(orgId, id);
+  // The first worker may have handed the mail over, and its lease has expired.
+  const claimed = { status: "sending", attempt: 2, by: "worker1", doubt: true };
+  await write(update(key, { set: { ...claimed, lease: clock.now().toISOString() } }));
+  clock.advanceClock(queues.send.timeoutSeconds + 90);
+  const settling = pauseCall(Object, (command) => JSON.stringify(command).includes('"uncertain"'));
+  const second = singles.handOverSingle(orgId, id);
+  await settling.reached;
+  await write(update(key, { set: { status: "queued" }, remove: ["lease"] }));
+  settling.release();
+  await second;
+  restoreClient();
+  expect(await get(key)).toMatchObject({
+    ...claimed,
+    status: "queued",
+    content: expect.anything(),
+  });
+  await mailTest.runWorkers();
+  expect(from.provider.calls).toEqual([]);
+  expect(await findDetail(from.caller, id)).toMatchObject({ status: "uncertain" });
 });
 
 test("a second worker leaves a send alone while the first one hands it over", async () => {

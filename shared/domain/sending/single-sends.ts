@@ -1,7 +1,7 @@
 // Hands single sends over to the provider: one claim, one call, one write of the outcome.
 
 import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
-import { equals } from "../../adapters/dynamodb/conditions.ts";
+import { all, equals, not, oneOf } from "../../adapters/dynamodb/conditions.ts";
 import {
   claimAtOnce,
   get,
@@ -283,12 +283,15 @@ function isDue({ status, scheduledAt, lease, turnAt }: SingleSendItem): boolean 
   return status === "sending" && (lease ?? "") <= endedBy(leaseSeconds).toISOString();
 }
 
+const unsettledStatuses: SendItem["status"][] = ["scheduled", "queued", "sending"];
+
 // A provider event can settle the send after its worker crashed. While the lease is valid, the
 // worker is alive and removes the transient attributes itself.
 const isSettledElsewhere = ({ status, duesk, lease }: SingleSendItem): boolean =>
   duesk !== undefined &&
   (lease ?? "") <= endedBy(leaseSeconds).toISOString() &&
-  !["scheduled", "queued", "sending", "uncertain"].includes(status);
+  status !== "uncertain" &&
+  !unsettledStatuses.includes(status);
 
 interface PreparedSend {
   mail: StoredMail;
@@ -573,14 +576,15 @@ async function settleSend(
     update(key, { set, add: { v: 1 }, remove }, { if: unchangedCondition(send) }),
   );
   if (isSettled) return countOutcome(orgId, { ...send, ...set }, contacts);
-  // An event settled the send first: add only the other fields from the provider's response.
+  // If an event settled the send first, add only the other fields from the provider's response. If
+  // another worker returned it to the queue, leave it as it is.
   const { status: _, error: __, ...others } = fields;
   if (send.by)
     await transact(
       update(
         key,
         { set: { ...others, ...toUncounted("sent") }, remove },
-        { if: equals("by", send.by) },
+        { if: all(equals("by", send.by), not(oneOf("status", unsettledStatuses))) },
       ),
     );
   const current = await get<SingleSendItem>(key);
