@@ -12,11 +12,7 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
   expect(after).toContain(line);
 });
 
-test.each([
-  [1, 120],
-  [1001, 120],
-])("the books hold for the seeds from %i on", async (first, count) => {
-  const range = ["--seed", String(first), "--seeds", String(count)];
-  const output = await simulate(...range, "--threads", "2");
-  expect(output).toContain(`${count} of ${count} simulations kept their books`);
+test("the books hold for 60 seeds", async () => {
+  const output = await simulate("--seed", "1001", "--seeds", "60", "--threads", "2");
+  expect(output).toContain("60 of 60 simulations kept their books");
 });
