@@ -11,6 +11,7 @@ import {
 import * as clock from "../../shared/clock.ts";
 import { inParallel, splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
+import { type DueWorkKind, dueWorkKinds } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { type DueEntry, enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
@@ -69,6 +70,43 @@ interface WorkerRunOptions {
   runSchedules?(entries: DueEntry[]): Promise<void>;
 }
 
+const { campaigns, drain, forward, jobs, lane, providerEvents, report, send, submission } = queues;
+
+/** The queue whose worker does each kind of due work. */
+const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
+  SEND: drain,
+  UNCERTAIN: send,
+  LANE: lane,
+  BROADCAST: campaigns,
+  EVENT: providerEvents,
+  DELIVERY: forward,
+  OUTBOX: drain,
+  GROUP: jobs,
+  EXPORT: jobs,
+  IMPORT: jobs,
+  ACTION: jobs,
+  SEQUENCE: queues.advance,
+  DAY: drain,
+  REPORT: report,
+  SUBMISSION: submission,
+  FORM: jobs,
+  SECURE: drain,
+  DOMAIN: jobs,
+  MAILLOG: jobs,
+  AUDIT: jobs,
+  CAMPAIGNAUDIT: jobs,
+};
+
+/**
+ * Whether a run of the workers of these queues waits for the entry. It does not wait for work of
+ * other workers, which would be enqueued every five minutes without end, nor for rollups of days.
+ */
+function isAwaited({ duepk }: DueEntry, queueNames: Set<string>): boolean {
+  const kind = dueWorkKinds.find((each) => duepk.startsWith(`DUE#${each}#`));
+  if (!kind) return true;
+  return kind !== "DAY" && queueNames.has(queueOfDueWork[kind].name);
+}
+
 /**
  * Runs these workers until they have nothing left to do within the time, and moves the clock to the
  * next work.
@@ -90,10 +128,7 @@ export async function runWorkers(
     await Promise.all(workers.map((worker) => runBatches(worker, visible, crashHook)));
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // The clock is not moved for rollups of days, nor for folds and audits without the worker of the
-    // jobs: their entries stay until one has run.
-    const ignored = names.has(queues.jobs.name) ? /^DUE#DAY#/ : /^DUE#(DAY|MAILLOG|CAMPAIGNAUDIT)#/;
-    const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !ignored.test(duepk)));
+    const nextDueAt = firstDueTime(dueEntries.filter((entry) => isAwaited(entry, names)));
     const next = Math.min(...ownMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > Math.max(until, now)) {
       if (until > now) clock.advanceClock((until - now) / 1000);
@@ -102,7 +137,8 @@ export async function runWorkers(
     if (next > now) clock.advanceClock((next - now) / 1000 + 0.001);
     if (nextDueAt <= clock.now().getTime()) await runSchedules(dueEntries);
   }
-  throw new Error("The workers do not come to rest");
+  const left = (await readDueIndex()).map(({ duepk, duesk }) => `${duepk} ${duesk}`);
+  throw new Error(`The workers do not come to rest. Due work: ${left.join(", ") || "none"}`);
 }
 
 async function runBatches(
