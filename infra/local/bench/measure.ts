@@ -57,17 +57,23 @@ export async function measure<T>(
 /** The request latencies of `mails` mails, measured until the provider has the last one. */
 export type MailRun = Measurement<number[]> & { mails: number };
 
+interface MeasuredMails {
+  progressText: string;
+  mails: number;
+  /** The mails that the provider has accepted so far. Without it, those of the sandbox. */
+  countAccepted?(): number;
+}
+
 /** `sendAll` sends `mails` mails in all and returns the milliseconds of its requests. */
 export async function measureMails(
   service: MeasuredService,
-  { progressText, mails }: { progressText: string; mails: number },
+  { progressText, mails, countAccepted = () => service.sandbox.stats().accepted }: MeasuredMails,
   sendAll: () => Promise<number[]>,
 ): Promise<MailRun> {
-  const { sandbox } = service;
   const run = await measure(service, async () => {
-    const before = sandbox.stats().accepted;
+    const before = countAccepted();
     const latencies = sendAll();
-    for (let accepted = 0; accepted < mails; accepted = sandbox.stats().accepted - before) {
+    for (let accepted = 0; accepted < mails; accepted = countAccepted() - before) {
       showProgress(progressText, accepted, mails);
       // The race fails as soon as a request fails.
       await Promise.race([clock.sleep(10), latencies.then(() => clock.sleep(10))]);

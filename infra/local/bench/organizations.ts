@@ -1,5 +1,7 @@
 // Creates the organizations of a bench, each with a sending config and a template, and their mails.
 import { createHash, randomUUID } from "node:crypto";
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { inParallel } from "../../../shared/kernel/parallel.ts";
 import type { MeasuredService } from "./measured-service.ts";
 
@@ -23,15 +25,15 @@ export interface BenchScene {
 
 export class ApiRefusal extends Error {
   readonly status: number;
-  constructor(what: string, status: number, text: string) {
-    super(`${what} failed with status ${status}: ${text.slice(0, 300)}`);
+  constructor(what: string, status: number, body: string) {
+    super(`${what} failed with status ${status}: ${body.slice(0, 300)}`);
     this.status = status;
   }
 }
 
 interface TimedResponse<T> {
   data: T;
-  headers: Headers;
+  headers: IncomingHttpHeaders;
   /** From the request to the last byte of the response. */
   milliseconds: number;
 }
@@ -78,12 +80,12 @@ export async function createOrganization(
     method: "POST",
     path: "/api-keys",
     body: { name: "bench" },
-    headers: { cookie: signup.headers.getSetCookie()[0]!.split(";")[0]! },
+    headers: { cookie: signup.headers["set-cookie"]![0]!.split(";")[0]! },
   });
   const authorization = `Bearer ${apiKey.data.key}`;
-  const request: BenchOrganization["request"] = (apiRequest) =>
+  const requestAs: BenchOrganization["request"] = (apiRequest) =>
     callApi(url, { ...apiRequest, headers: { authorization, ...apiRequest.headers } });
-  const call: BenchOrganization["call"] = (method, path, body) => request({ method, path, body });
+  const call: BenchOrganization["call"] = (method, path, body) => requestAs({ method, path, body });
   const create = async (path: string, body: object) =>
     (await call<{ id: number }>("POST", path, body)).data.id;
   const siteId = await create("/sites", {
@@ -111,7 +113,7 @@ export async function createOrganization(
     siteId,
     configId: config.data.id,
     templateId: await create("/templates", { name: "Order", subject, html }),
-    request,
+    request: requestAs,
     call,
     create,
   };
@@ -154,20 +156,29 @@ interface ApiRequest {
   headers?: Record<string, string>;
 }
 
+// The client of Node takes a third of the CPU time of fetch, which the callers share with the service.
+const agent = new Agent({ keepAlive: true });
+
 async function callApi<T>(
   url: string,
   { method, path, body, headers }: ApiRequest,
 ): Promise<TimedResponse<T>> {
   const startedAt = performance.now();
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json", ...headers },
-    body: typeof body === "object" ? JSON.stringify(body) : (body ?? null),
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = request(`${url}/api/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      agent,
+    });
+    outgoing.on("response", resolve).on("error", reject);
+    outgoing.end(typeof body === "object" ? JSON.stringify(body) : body);
   });
-  const text = await response.text();
+  const answer = await text(response);
   const milliseconds = performance.now() - startedAt;
-  if (!response.ok) throw new ApiRefusal(`${method} ${path}`, response.status, text);
-  return { data: (JSON.parse(text) as { data: T }).data, headers: response.headers, milliseconds };
+  const status = response.statusCode!;
+  if (status >= 300) throw new ApiRefusal(`${method} ${path}`, status, answer);
+  const { data } = JSON.parse(answer) as { data: T };
+  return { data, headers: response.headers, milliseconds };
 }
 
 const cities = ["Lisbon", "Osaka", "Tromsø", "Valparaíso", "Graz", "Leeds", "Accra", "Quito"];

@@ -21,6 +21,11 @@ export const atMost = (limit: number, value: number, unit = ""): NonNullable<Ben
   met: value <= limit,
 });
 
+export const atLeast = (limit: number, value: number, unit = ""): NonNullable<BenchRow["aim"]> => ({
+  text: `at least ${formatNumber(limit)}${unit && ` ${unit}`}`,
+  met: value >= limit,
+});
+
 /** A figure that must be equal to one from another source. */
 export const equalRow = (
   what: string,
