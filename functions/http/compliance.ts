@@ -18,6 +18,11 @@ import {
 
 const Page = z.custom<string>();
 const unknownToken = "The token is not valid.";
+const LinkToken = z
+  .string()
+  .min(1)
+  .max(1000)
+  .describe("Token of the link in the email. It does not expire.");
 const responseFormats =
   "Returns a page in English, German, French or Spanish by `Accept-Language`, or JSON with " +
   "`Accept: application/json`.";
@@ -97,6 +102,17 @@ const OneClickBody = z.object({
     .describe("`One-Click`, as mail clients send it. It may be left out."),
 });
 
+/** A page that shows the state of a subscription and changes nothing. */
+const statePage = {
+  auth: "public" as const,
+  cors: true as const,
+  answersHead: true as const,
+  returns: Page,
+  contentType: "text/html; charset=utf-8" as const,
+  jsonAlternative: UnsubscribeState,
+  errors: { 404: unknownToken },
+};
+
 // The public endpoints are not rate limited: mailbox providers call them for millions of users from
 // few addresses.
 export const compliance = routeGroup({ name: "compliance", errorPage: renderErrorPage }, [
@@ -126,13 +142,7 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
       "application/x-www-form-urlencoded": OneClickBody,
       "multipart/form-data": OneClickBody,
     },
-    query: z.object({
-      token: z
-        .string()
-        .min(1)
-        .max(1000)
-        .describe("Token of the link in the email. It does not expire."),
-    }),
+    query: z.object({ token: LinkToken }),
     returns: z.object({
       unsubscribed: z.literal(true).describe("Always true: the recipient is unsubscribed."),
     }),
@@ -142,18 +152,22 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
       return { unsubscribed: true as const };
     },
   }),
+  route("GET /unsubscribe", "Get the page of the List-Unsubscribe header", {
+    operationId: "getOneClickPage",
+    description:
+      "The preference page, for a mail client or a reader who opens the URL of the " +
+      `List-Unsubscribe header in a browser. Changes nothing. ${responseFormats}`,
+    ...statePage,
+    query: z.object({ token: LinkToken }),
+    handle: ({ query: { token }, request, reply }) =>
+      respondWithState(request, reply, { token, act: async () => {} }),
+  }),
   route("GET /unsubscribe/:token", "Get the unsubscribe page", {
     operationId: "getUnsubscribePage",
     description:
       "The preference page: shows the topics of the site and asks for confirmation. Changes " +
       `nothing. ${responseFormats}`,
-    auth: "public",
-    cors: true,
-    answersHead: true,
-    returns: Page,
-    contentType: "text/html; charset=utf-8",
-    jsonAlternative: UnsubscribeState,
-    errors: { 404: unknownToken },
+    ...statePage,
     handle: ({ params: { token }, request, reply }) =>
       respondWithState(request, reply, { token, act: async () => {} }),
   }),
@@ -246,7 +260,7 @@ async function respondWithState(
     await act();
     const status = await unsubscribes.findStatus(token);
     if (isJson(headers.accept) || isJson(headers["content-type"])) return asJson(reply, status);
-    return asPage(reply, language, renderUnsubscribePage(language, status, action));
+    return asPage(reply, language, renderUnsubscribePage(language, status, { token, action }));
   } catch (error) {
     if (
       isJson(headers.accept) ||

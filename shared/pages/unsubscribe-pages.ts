@@ -16,18 +16,24 @@ type PageAction =
   | "choose_topics"
   | "resubscribe";
 
+interface Visit {
+  /** Token of the link that opened the page. */
+  token: string;
+  action?: PageAction | undefined;
+}
+
 /** After an action, the title says what happened. */
 export function renderUnsubscribePage(
   lang: Language,
   subscription: UnsubscribeStatus,
-  action?: PageAction,
+  visit: Visit,
 ): string {
   const { state, topics } = subscription;
   if (state === "subscribed" && topics.length)
-    return renderPreferencePage(lang, subscription, action);
-  if (state === "subscribed" && action === "resubscribe")
+    return renderPreferencePage(lang, subscription, visit);
+  if (state === "subscribed" && visit.action === "resubscribe")
     return renderResubscribedPage(lang, subscription);
-  return pageByState[state](lang, subscription);
+  return pageByState[state](lang, subscription, visit);
 }
 
 export function renderInvalidLinkPage(lang: Language): string {
@@ -35,21 +41,21 @@ export function renderInvalidLinkPage(lang: Language): string {
   return renderPage({ lang, title, body: html`<p>${why}</p>` });
 }
 
-type PageRenderer = (lang: Language, subscription: UnsubscribeStatus) => string;
+type PageRenderer = (lang: Language, subscription: UnsubscribeStatus, visit: Visit) => string;
 
 const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
-  subscribed: (lang, { email, siteName }) => {
+  subscribed: (lang, { email, siteName }, { token }) => {
     const { askTitle: title, unsubscribeQuestion, unsubscribe } = unsubscribePageWording[lang];
     return renderPage({
       lang,
       title,
       body: [
         html`<p>${unsubscribeQuestion(email, siteName)}</p>`,
-        postForm(html`<button>${unsubscribe}</button>`),
+        postForm(token, html`<button>${unsubscribe}</button>`),
       ],
     });
   },
-  unsubscribed: (lang, { email, siteName, everything }) => {
+  unsubscribed: (lang, { email, siteName, everything }, { token }) => {
     const {
       unsubscribedTitle: title,
       unsubscribed,
@@ -69,8 +75,8 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
       title,
       body: [
         html`<p>${what}</p>`,
-        ...(everything ? [] : [postForm(more)]),
-        postForm(resubscribeButton),
+        ...(everything ? [] : [postForm(token, more)]),
+        postForm(token, resubscribeButton),
       ],
     });
   },
@@ -88,7 +94,7 @@ function renderResubscribedPage(lang: Language, { email, siteName }: Unsubscribe
 function renderPreferencePage(
   lang: Language,
   subscription: UnsubscribeStatus,
-  action: PageAction | undefined,
+  { token, action }: Visit,
 ): string {
   const { email, siteName, topics } = subscription;
   const wording = unsubscribePageWording[lang];
@@ -100,15 +106,23 @@ function renderPreferencePage(
     title: titleOfPreferences(lang, topic, action),
     body: [
       html`<p>${wording.preferences(email, siteName)}</p>`,
-      ...(leaves ? [postForm(html`<button>${wording.leaveTopic(topic.name)}</button>`)] : []),
-      postForm(html`<fieldset>
+      ...(leaves
+        ? [postForm(token, html`<button>${wording.leaveTopic(topic.name)}</button>`)]
+        : []),
+      postForm(
+        token,
+        html`<fieldset>
 <legend>${wording.topics}</legend>
 ${topics.map(topicChoice)}
 </fieldset>
-<button${saveClass} name="action" value="choose_topics">${wording.save}</button>`),
+<button${saveClass} name="action" value="choose_topics">${wording.save}</button>`,
+      ),
       html`<hr>`,
-      postForm(html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
-<button class="quiet" name="action" value="unsubscribe_site">${wording.leaveSite}</button>`),
+      postForm(
+        token,
+        html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
+<button class="quiet" name="action" value="unsubscribe_site">${wording.leaveSite}</button>`,
+      ),
     ],
   });
 }
@@ -131,5 +145,6 @@ const topicChoice = ({ id, name, description, subscribed }: TopicSubscription): 
 }${description !== null && html` aria-describedby="about-${id}"`}>${name}</label>
 ${description !== null && html`<p class="hint" id="about-${id}">${description}</p>`}`;
 
-/** To the page's own address: the token stands there and nowhere else. */
-const postForm = (content: Html): Html => html`<form method="post">${content}</form>`;
+/** Names its address, because a POST to the URL of the header is a one-click unsubscribe. */
+const postForm = (token: string, content: Html): Html =>
+  html`<form method="post" action="/api/v1/unsubscribe/${token}">${content}</form>`;

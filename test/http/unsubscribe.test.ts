@@ -73,8 +73,29 @@ describe("one click", () => {
       await fetch(oneClickUrl, { method: "HEAD" }),
       await fetch(unsubscribePageUrl, { method: "HEAD" }),
     ];
-    expect(looked.map(({ status: one }) => one)).toEqual([405, 405, 200]);
+    expect(looked.map(({ status: one }) => one)).toEqual([200, 200, 200]);
     for (let n = 0; n < 3; n++) expect((await fetch(unsubscribePageUrl)).status).toBe(200);
+    expect(await status()).toBe("subscribed");
+  });
+
+  test("its URL opens the page, whose form goes to the address of the page", async () => {
+    const { oneClickUrl, unsubscribePageUrl, status } = await sendNewsletter(service);
+    const read = async (url: string, headers: Record<string, string> = {}) => {
+      const answer = await fetch(url, { headers });
+      return [answer.status, answer.headers.get("content-type"), await answer.text()] as const;
+    };
+    const shown = await read(oneClickUrl);
+    expect(shown).toEqual(await read(unsubscribePageUrl));
+    const [, action] = /<form method="post" action="([^"]+)">/.exec(shown[2])!;
+    expect(new URL(action!, oneClickUrl).href).toBe(unsubscribePageUrl);
+    const json = { accept: "application/json" };
+    expect(JSON.parse((await read(oneClickUrl, json))[2])).toMatchObject({
+      data: { state: "subscribed" },
+    });
+    const [forgedStatus, forgedType, forged] = await read(`${oneClickUrl.slice(0, -8)}AAAAAAAA`);
+    expect([forgedStatus, forgedType]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(forged).toContain("This link does not work");
+    expect((await read(oneClickUrl.split("?")[0]!))[0]).toBe(400);
     expect(await status()).toBe("subscribed");
   });
 

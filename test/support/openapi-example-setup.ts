@@ -507,6 +507,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     query: { token: await unsubscribeToken(world) },
     ...form({ "List-Unsubscribe": "One-Click" }),
   }),
+  getOneClickPage: async (world) => ({ query: { token: await unsubscribeToken(world) } }),
   getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   listWebhookDeliveries: doFirst(deliveryOf),

@@ -32,6 +32,7 @@ const extras = [
   "POST /reset-password",
   "GET /accept-invitation",
   "POST /accept-invitation",
+  "GET /unsubscribe", // the page, at the URL of the List-Unsubscribe header
   "GET /secure/{token}",
   "POST /secure/{token}",
   "POST /attachments", // uploads that are too large for a request

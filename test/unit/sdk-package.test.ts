@@ -68,6 +68,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getFormPage",
       "getHomePage",
       "getInvitationPage",
+      "getOneClickPage",
       "getOpenApiDocument",
       "getPasswordResetPage",
       "getReferencePage",

@@ -132,11 +132,13 @@ async function scannedLinks(): Promise<void> {
   const statusOf = async () => (await contacts.find(sender.caller, ann.id)).status;
   for (const userAgent of ["Mozilla/5.0", "Barracuda", "python-requests/2.32"]) {
     const headers = { "user-agent": userAgent };
-    const page = await invokeRoute(compliance, "GET /unsubscribe/:token", {
-      params: { token },
-      headers,
-    });
-    expect(page.status).toBe(200);
+    const footer = { params: { token }, headers };
+    const header = { query: { token }, headers };
+    const looks = [
+      await invokeRoute(compliance, "GET /unsubscribe/:token", footer),
+      await invokeRoute(compliance, "GET /unsubscribe", header),
+    ];
+    expect(looks.map(({ status }) => status)).toEqual([200, 200]);
   }
   expect(await statusOf()).toBe("subscribed");
   const oneClick = await invokeRoute(compliance, "POST /unsubscribe", { query: { token } });

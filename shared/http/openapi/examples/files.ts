@@ -56,6 +56,7 @@ const pageTitles: Record<string, string> = {
   confirmFormSubmission: "Thank you",
   getSecureMessagePage: "A secure message from My shop",
   viewSecureMessage: "Your contract",
+  getOneClickPage: "Unsubscribe",
   getUnsubscribePage: "Unsubscribe",
   submitUnsubscribePage: "You are unsubscribed",
   getErrorCodesPage: "Error codes",

@@ -203,6 +203,7 @@ export const responseOverrides: Record<string, object> = {
     source: "sendgrid",
   },
   importSuppressions: { imported: 2, skipped: 0, failed: 0, errors: [] },
+  getOneClickPage: { state: "subscribed" },
   getUnsubscribePage: { state: "subscribed" },
   revokeSecureMessage: {
     status: "revoked",
