@@ -194,7 +194,8 @@ export async function recordLogins<T>(
   } finally {
     const opened = await openedSession(route, exchange.reply);
     const action = reported.event?.action ?? operationId(route);
-    const event = opened ? { ...opened, action } : reported.event;
+    const { invitationId } = reported.event ?? {};
+    const event = opened ? { ...opened, action, invitationId } : reported.event;
     if (event) await recordAccountEvent(event, exchange.request);
   }
 }
@@ -215,14 +216,22 @@ async function openedSession(route: Route, reply: ApiReply): Promise<AccountEven
 }
 
 async function recordAccountEvent(event: AccountEvent, request: ApiRequest): Promise<void> {
-  const { action, orgId, userId, outcome, proven = outcome !== "failed" } = event;
+  const { action, orgId, userId, outcome } = event;
   await recordEntry(orgId, {
     action,
-    actor: proven ? { type: "user", id: userId } : { type: "anonymous", id: null },
+    actor: toActorOfEvent(event),
     target: userId === null ? null : `members/${userId}`,
     outcome,
     ...clientOf(request),
   });
+}
+
+function toActorOfEvent(event: AccountEvent): AuditActor {
+  const { userId, outcome, invitationId, proven = outcome !== "failed" } = event;
+  if (!proven) return { type: "anonymous", id: null };
+  return invitationId === undefined
+    ? { type: "user", id: userId }
+    : { type: "invitation", id: invitationId };
 }
 
 interface Handled {

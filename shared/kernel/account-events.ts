@@ -10,6 +10,8 @@ export interface AccountEvent {
   orgId: number;
   userId: number | null;
   outcome: "done" | "failed" | "second_factor_required";
+  /** The invitation that was accepted. */
+  invitationId?: number | undefined;
   /** Whether the request has proven that it comes from the user. Default: if it did not fail. */
   proven?: boolean;
 }

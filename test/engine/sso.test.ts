@@ -6,6 +6,7 @@ import { singleSignOn } from "../../functions/http/sso.ts";
 import { get, remove, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
+import * as auditLog from "../../shared/domain/audit/audit-list.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
@@ -474,7 +475,7 @@ test("the invitation page leads to single sign-on where it is enforced", async (
   const other = await createAccount();
   const email = `known@${org.domain}`;
   await addMember(other.caller, { role: "viewer", email });
-  const { token } = await invite(org.caller, { role: "viewer", email });
+  const { id, token } = await invite(org.caller, { role: "viewer", email });
   expect(await openPage(token)).toContain("<form");
   const accepted = await invokeRoute<string>(invitationPages, "POST /accept-invitation", {
     raw: Buffer.from(new URLSearchParams({ token, password }).toString()),
@@ -482,6 +483,10 @@ test("the invitation page leads to single sign-on where it is enforced", async (
   });
   expect(accepted).toMatchObject({ status: 200, cookies: [] });
   expect(accepted.body.data).toContain(ssoLink);
+  const { items: log } = await auditLog.list(org.caller, { limit: 1 });
+  expect(log).toMatchObject([
+    { action: "acceptInvitation", outcome: "done", actor: { type: "invitation", id, name: null } },
+  ]);
   enterAs(email);
   expect(await callerOf(await logInWithSso(org.orgId))).toMatchObject({ role: "viewer" });
 });

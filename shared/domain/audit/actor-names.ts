@@ -25,6 +25,7 @@ export async function findActorNames(
   const keyNames = new Map(keyIds.map((id, i) => [id, apiKeys[i]?.name]));
   return ({ type, id }) => {
     if (id === null) return null;
-    return (type === "user" ? emails.get(id) : keyNames.get(id)) ?? null;
+    if (type === "user") return emails.get(id) ?? null;
+    return type === "api_key" ? (keyNames.get(id) ?? null) : null;
   };
 }

@@ -17,10 +17,11 @@ const Actor = z
     type: z
       .enum(actorTypes)
       .describe(
-        "`user`: a member in a session. `api_key`: a program. `operator`: whoever runs the " +
-          "service. `anonymous`: somebody without a proven identity, such as in a failed login.",
+        "`user`: a member in a session. `api_key`: a program. `invitation`: an invitation that " +
+          "was accepted; `target` is the member. `operator`: whoever runs the service. " +
+          "`anonymous`: somebody without a proven identity, such as in a failed login.",
       ),
-    id: RecordId.nullable().describe("Id of the user or API key. `null` for all others."),
+    id: RecordId.nullable().describe("Id of the user, API key or invitation. `null`: others."),
     name: z
       .string()
       .nullable()
@@ -82,9 +83,15 @@ export const AuditFilter = z.object({
   actor: z
     .string()
     .max(30)
-    .regex(/^((user|api_key):\d{1,16}|operator|anonymous)$/, "must be such as user:7 or api_key:3")
+    .regex(
+      /^((user|api_key|invitation):\d{1,16}|operator|anonymous)$/,
+      "must be such as user:7 or api_key:3",
+    )
     .optional()
-    .describe("Only entries of this actor: `user:<id>`, `api_key:<id>`, `operator`, `anonymous`."),
+    .describe(
+      "Only entries of this actor: `user:<id>`, `api_key:<id>`, `invitation:<id>`, `operator`, " +
+        "`anonymous`.",
+    ),
   action: z.string().min(1).max(100).optional().describe("Only this action, such as `logIn`."),
   target: z
     .string()

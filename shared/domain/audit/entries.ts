@@ -12,7 +12,7 @@ import { inParallel } from "../../kernel/parallel.ts";
 import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 
-export const actorTypes = ["user", "api_key", "operator", "anonymous"] as const;
+export const actorTypes = ["user", "api_key", "invitation", "operator", "anonymous"] as const;
 /**
  * `done`: the change was made. `failed`: a login that was refused. `unknown`: the request still
  * runs, or it ended with an internal error or a crash, so the change may have been made.

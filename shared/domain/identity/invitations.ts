@@ -16,7 +16,7 @@ import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { conflict, invalid, unauthenticated, unavailable } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
-import { reportAccountEvent } from "../../kernel/account-events.ts";
+import { type AccountEvent, reportAccountEvent } from "../../kernel/account-events.ts";
 import { domainOf, EmailAddress } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
@@ -342,8 +342,9 @@ export async function accept(
       const challenge = await challenges.createChallenge(login, email, tokenHash);
       if (challenge) reportAccountEvent({ ...event, outcome: "second_factor_required" });
       if (challenge) return challenge;
-      const { opened, writes } = await prepareAcceptance(tokenHash, login, client);
+      const { opened, writes, acceptance } = await prepareAcceptance(tokenHash, login, client);
       await write(...writes);
+      reportAccountEvent({ ...acceptance, action: "acceptInvitation" });
       return opened;
     });
   });
@@ -385,6 +386,10 @@ async function acceptAsNewUser(
   });
   const session = sessions.prepareSession(login, { client });
   await write(...writes, ...joinWrites(open), ...session.writes);
+  reportAccountEvent({
+    ...{ action: "acceptInvitation", orgId, userId: user.id },
+    ...{ outcome: "done", invitationId: stored.id },
+  });
   const { token } = session;
   const own = { id: orgId, name: organization.name, role: stored.role, requiresSso: false };
   return { user, organization, token, organizations: [own] };
@@ -405,14 +410,15 @@ export const joinWrites = ({ orgId, stored, tokenHash }: OpenInvitation): Write[
 ];
 
 /**
- * The session and the writes that accept an invitation for a user who has proven the password.
+ * The session and the writes that accept an invitation for a user who has proven the password, and
+ * the event to report after them.
  * Throws 400 `invalid_token`, 409 for a member.
  */
 export async function prepareAcceptance(
   tokenHash: string,
   login: LoginRecord,
   client: sessions.SessionClient,
-): Promise<{ opened: OpenedSession; writes: Write[] }> {
+): Promise<{ opened: OpenedSession; writes: Write[]; acceptance: Omit<AccountEvent, "action"> }> {
   const open = await findOpen(tokenHash);
   if (!open) throw invalidToken();
   const { orgId, stored } = open;
@@ -439,6 +445,7 @@ export async function prepareAcceptance(
   const joined = { id: orgId, name: organization.name, role, requiresSso: requires };
   return {
     opened: { user, organization, token, organizations: [...others, joined] },
+    acceptance: { orgId, userId: id, outcome: "done", invitationId: stored.id },
     writes: [
       update(
         keys.member(orgId, id),

@@ -21,6 +21,7 @@ import {
 import { type Caller, requirePasswordLogin } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, forbidden, invalid } from "../../../errors.ts";
+import { type AccountEvent, reportAccountEvent } from "../../../kernel/account-events.ts";
 import { exactlyOneOf } from "../../../kernel/either-or.ts";
 import { constantTimeEquals } from "../../../kernel/installation-secrets.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
@@ -319,17 +320,37 @@ async function completeLogin(
   ]);
   const useCode = factors && (await useCodeWrites({ hash, challenge, factors }, code));
   if (!useCode || login?.passwordChangedAt !== challenge.passwordChangedAt) return undefined;
-  const { invitation } = challenge;
-  const { opened, writes } =
-    invitation === undefined
-      ? await accounts.prepareLogin(login, client)
-      : await invitations.prepareAcceptance(invitation, login, client);
+  const { opened, writes, event } = await prepareSession(challenge, login, client);
   const committed = await transact(
     remove(keys.mfaToken(hash), { if: all(exists, equals("codes", challenge.codes)) }),
     ...useCode,
     ...writes,
   );
-  return committed ? opened : undefined;
+  if (!committed) return undefined;
+  reportAccountEvent(event);
+  return opened;
+}
+
+interface PreparedSession {
+  opened: accounts.OpenedSession;
+  writes: Write[];
+  /** To report after the writes. */
+  event: AccountEvent;
+}
+
+async function prepareSession(
+  { invitation }: challenges.LoginChallenge,
+  login: accounts.LoginRecord,
+  client: sessions.SessionClient,
+): Promise<PreparedSession> {
+  if (invitation !== undefined) {
+    const prepared = await invitations.prepareAcceptance(invitation, login, client);
+    return { ...prepared, event: { ...prepared.acceptance, action: "acceptInvitation" } };
+  }
+  const prepared = await accounts.prepareLogin(login, client);
+  const { user, organization } = prepared.opened;
+  const event = { orgId: organization.id, userId: user.id, outcome: "done" as const };
+  return { ...prepared, event: { ...event, action: "verifyMfaCode" } };
 }
 
 interface PendingLogin {

@@ -181,8 +181,12 @@ async function openSession(login: VerifiedLogin): Promise<OpenedSession> {
     providerId,
   });
   await write(...writes, ...user.writes, providerWrite(orgId, settings));
+  const { invitationId } = user;
+  const { userId } = user.key;
+  const event = { action: "receiveSsoLogin", orgId, userId, outcome: "done" as const };
+  reportAccountEvent({ ...event, invitationId });
   const [profile, organizations] = await Promise.all([
-    getProfile({ orgId, userId: user.key.userId }),
+    getProfile({ orgId, userId }),
     listOrganizations(user.key, orgId),
   ]);
   return { ...profile, token, organizations };
@@ -200,6 +204,8 @@ function providerWrite(orgId: number, { providerId, verifiedAt }: SsoItem): Writ
 interface LinkedUser {
   key: sessions.UserKey;
   writes: Write[];
+  /** The invitation that the writes accept. */
+  invitationId?: number | undefined;
 }
 
 interface LinkItem {
@@ -229,11 +235,14 @@ async function linkUser(login: VerifiedLogin): Promise<LinkedUser> {
   const { orgId } = login;
   const email = await provenAddress(login);
   const account = await get<LoginRecord>(keys.user(email));
-  const { key, writes } = account
+  const user = account
     ? await linkMember(login, { email, userId: account.userId })
     : await createUser(login, email);
-  const link: LinkItem = { userId: key.userId };
-  return { key, writes: [...writes, put(keys.ssoIdentity(orgId, identityOf(login)), link)] };
+  const link: LinkItem = { userId: user.key.userId };
+  return {
+    ...user,
+    writes: [...user.writes, put(keys.ssoIdentity(orgId, identityOf(login)), link)],
+  };
 }
 
 /** Throws 403 `sso_failed` unless the claims prove an address in the organization's domains. */
@@ -348,7 +357,8 @@ async function createUser(login: VerifiedLogin, email: string): Promise<LinkedUs
   const joinWrites = invitation
     ? invitations.joinWrites(invitation)
     : members.countTeamWrites(orgId, { members: 1 });
-  return { key: record, writes: [...writes, ...joinWrites] };
+  const invitationId = invitation?.stored.id;
+  return { key: record, writes: [...writes, ...joinWrites], invitationId };
 }
 
 const defaultAccess = ({ defaultRole }: SsoItem): members.MemberAccess | undefined =>
