@@ -233,7 +233,8 @@ export const account = routeGroup("account", [
     operationId: "verifyEmail",
     description:
       "Takes the token of the mailed link, which works for 24 hours. Where everybody can sign " +
-      "up, an organization can send and invite only after that (403 `email_not_verified`).",
+      "up, an organization can send, invite, and have webhooks or single sign-on only after that " +
+      "(403 `email_not_verified`).",
     auth: "public",
     rateLimit: "address",
     body: MailedToken,

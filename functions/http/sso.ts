@@ -43,6 +43,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       "`domains`. Only owners can change it, because whoever controls the provider can log in as " +
       "any member with an address in the domains.",
     auth: "session",
+    needsVerifiedEmail: true,
     body: sso.SsoChanges,
     auditedValues: ["issuer", "domains", "enforced"],
     returns: sso.Sso,

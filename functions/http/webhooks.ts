@@ -27,6 +27,7 @@ export const webhooks = routeGroup("webhooks", [
     },
   }),
   route("POST /webhooks", "Create a webhook endpoint", {
+    needsVerifiedEmail: true,
     description:
       "Forwards events to your URL. Returns the signing secret once, in `secret`. An " +
       "organization can have up to 100 endpoints.",
@@ -42,6 +43,7 @@ export const webhooks = routeGroup("webhooks", [
     handle: ({ caller, params }) => webhook.find(caller, params.id),
   }),
   route("PUT /webhooks/:id", "Update a webhook endpoint", {
+    needsVerifiedEmail: true,
     description:
       "Updates the given fields. A new `url` or `active: true` clears the record of failures.",
     body: webhook.WebhookChanges,

@@ -111,7 +111,7 @@ interface RouteOptions<
   right?: Right;
   /**
    * Refused until the address of the sign-up is verified. Default: routes with a right to send or
-   * to invite.
+   * to invite. Also set for what would outlive a take-over by the owner of the address.
    */
   needsVerifiedEmail?: true;
   query?: Q;

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { get } from "../../shared/adapters/dynamodb/table.ts";
+import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as verification from "../../shared/domain/identity/email-verification.ts";
 import * as mfa from "../../shared/domain/identity/mfa/mfa.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
+import { getSettings } from "../../shared/domain/identity/sso/settings.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
 import { createAccount, login } from "../support/accounts.ts";
@@ -43,6 +45,9 @@ test("an unverified account cannot send or invite, but can set up", async () => 
     "POST /sending-configs/:id/verify",
     "POST /forms",
     "POST /reports/schedules",
+    "PUT /sso",
+    "POST /webhooks",
+    "PUT /webhooks/:id",
   ];
   for (const signature of refused)
     expect([signature, await call(token, signature)]).toEqual([signature, "email_not_verified"]);
@@ -72,12 +77,19 @@ test("an account from before the verification, or without the setting, can send"
   expect(await mayReach(token)).toBe(true);
 });
 
-test("a reset of an unverified account revokes keys, second factors and sessions", async () => {
+test("a reset of an unverified account revokes keys, second factors, single sign-on and sessions", async () => {
   const { caller, email, token } = await createAccount();
   await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "kept by the first person" }));
   await mfa.enableEmailOtp(caller);
+  const providerId = "of the first person";
+  await write(
+    put(keys.sso(caller.orgId), { providerId }),
+    update(keys.organization(caller.orgId), { set: { sso: { providerId } } }),
+  );
   const reset = (await accounts.createResetToken(email))!;
   expect(await accounts.resetPassword(reset.token, "quite a new password")).toEqual([]);
+  expect(await getSettings(caller.orgId)).toBeUndefined();
+  expect((await organizations.find(caller.orgId)).sso).toBeUndefined();
   expect(await apiKeys.list(caller, { limit: 5 })).toMatchObject({ items: [] });
   expect(await get(keys.secondFactors(caller.orgId, caller.userId))).toBeUndefined();
   const opened = await login({ email, password: "quite a new password" }, "192.0.2.91");

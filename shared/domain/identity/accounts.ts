@@ -364,8 +364,8 @@ async function findReset(
 /**
  * Sets a new password and ends every session of the user. Returns the API keys that the user
  * created and that still work. `revokeApiKeys` revokes them before the token is used up, so that a
- * request that failed can be repeated. Of an account whose address was not verified, keys and
- * second factors are always revoked. Throws 400 `invalid_token`.
+ * request that failed can be repeated. Of an account whose address was not verified, keys,
+ * second factors and single sign-on are always revoked. Throws 400 `invalid_token`.
  */
 export async function resetPassword(
   token: string,
@@ -381,7 +381,7 @@ export async function resetPassword(
   const takeOverWrites = unverified
     ? [
         remove(keys.secondFactors(login.orgId, login.userId)),
-        organizations.verifiedWrite(login.orgId),
+        ...organizations.takeOverWrites(login.orgId),
       ]
     : [];
   const useTokenWrite = remove(keys.resetToken(sha256(token)), {

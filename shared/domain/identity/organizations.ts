@@ -4,6 +4,7 @@ import {
   get,
   getTogether,
   put,
+  remove,
   update,
   updateReturning,
   type Write,
@@ -106,8 +107,17 @@ export const createWrite = (organization: Organization & Unverified): Write =>
 export const verifiedWrite = (orgId: number): Write =>
   update(keys.organization(orgId), { remove: ["unverified"] }, { if: exists });
 
-export async function find(orgId: number): Promise<Organization & SsoMark> {
-  const organization = await get<Organization & SsoMark>(keys.organization(orgId));
+/**
+ * The owner of the address takes the organization over from somebody who signed up with it. Turns
+ * off single sign-on, whose provider may be that of the other person.
+ */
+export const takeOverWrites = (orgId: number): Write[] => [
+  update(keys.organization(orgId), { remove: ["unverified", "sso"] }, { if: exists }),
+  remove(keys.sso(orgId)),
+];
+
+export async function find(orgId: number): Promise<Organization & SsoMark & Unverified> {
+  const organization = await get<Organization & SsoMark & Unverified>(keys.organization(orgId));
   if (!organization) throw unauthenticated();
   return organization;
 }

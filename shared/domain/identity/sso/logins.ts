@@ -33,6 +33,7 @@ import { getProfile, type LoginRecord, type OpenedSession, prepareUser } from ".
 import { getDomainHolder } from "../domain-holders.ts";
 import * as invitations from "../invitations.ts";
 import * as members from "../members.ts";
+import * as organizations from "../organizations.ts";
 import { hashPassword } from "../passwords.ts";
 import * as sessions from "../sessions.ts";
 import { listOrganizations } from "../user-organizations.ts";
@@ -344,6 +345,7 @@ async function createUser(login: VerifiedLogin, email: string): Promise<LinkedUs
   const { orgId, settings, claims } = login;
   const invitation = await invitations.findOpenByAddress(orgId, email);
   const access = invitation?.stored ?? defaultAccess(settings);
+  await requireVerified(orgId);
   if (!access) throw failed(`${email} is not a member of the organization: ask for an invitation`);
   const { login: record, writes } = await prepareUser({
     orgId,
@@ -359,6 +361,12 @@ async function createUser(login: VerifiedLogin, email: string): Promise<LinkedUs
     : members.countTeamWrites(orgId, { members: 1 });
   const invitationId = invitation?.stored.id;
   return { key: record, writes: [...writes, ...joinWrites], invitationId };
+}
+
+/** An organization whose owner is not proven gets no members. */
+async function requireVerified(orgId: number): Promise<void> {
+  const { unverified } = await organizations.find(orgId);
+  if (unverified) throw failed("The owner of the organization has not verified the email address");
 }
 
 const defaultAccess = ({ defaultRole }: SsoItem): members.MemberAccess | undefined =>
