@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { invalid, limitExceeded, missing, type ProblemDetail } from "../errors.ts";
+import { findMistakenName, unknownFields } from "../kernel/field-names.ts";
 import { isObject } from "../kernel/json.ts";
 import { validationMessages } from "../kernel/validation-messages.ts";
 import type { Route } from "./route.ts";
@@ -33,26 +34,9 @@ export function validate(schema: z.ZodType | undefined, value: unknown): unknown
   });
 }
 
-/** Lower case, without dashes and underscores. */
-const simplifyName = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
-
-/**
- * Throws 400 for an unknown field that stands for a known one: `reply_to` for `replyTo`, or a name
- * in the `mistakenNames` of the schema. Only schemas with `mistakenNames` are checked.
- */
 function refuseMistakenName(schema: z.ZodType, value: unknown): void {
-  const { mistakenNames } = schema.meta() ?? {};
-  if (!mistakenNames) return;
-  const byName = new Map([
-    ...Object.entries(mistakenNames as Record<string, string>),
-    ...(fieldNamesOf(schema) ?? []).map((name) => [simplifyName(name), name] as const),
-  ]);
-  for (const path of unknownFields(schema, value)) {
-    const knownName = byName.get(simplifyName(path));
-    if (knownName === undefined) continue;
-    const message = `${path} is unknown: use ${knownName}`;
-    throw invalid(message, { details: [{ path, message }] });
-  }
+  const mistake = findMistakenName(schema, value);
+  if (mistake) throw invalid(mistake.message, { details: [mistake] });
 }
 
 /**
@@ -102,19 +86,6 @@ function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
   );
 }
 
-/**
- * Up to 5 field names that the schema does not have, each cut to 100 characters. Empty if the
- * schema allows any field.
- */
-function unknownFields(schema: unknown, value: unknown): string[] {
-  const known = fieldNamesOf(schema);
-  if (!known || !isObject(value)) return [];
-  const names = Object.keys(value).filter(
-    (name) => value[name] !== undefined && !known.includes(name),
-  );
-  return names.slice(0, 5).map((name) => name.slice(0, 100));
-}
-
 /** The unknown fields of the nested object that a wrong field is in: one may be meant for it. */
 function unknownFieldsBeside(
   path: PropertyKey[],
@@ -142,15 +113,6 @@ function withoutWrapper(schema: unknown): unknown {
     schema instanceof z.ZodNullable ||
     schema instanceof z.ZodDefault;
   return isWrapper ? withoutWrapper(schema.unwrap()) : schema;
-}
-
-function fieldNamesOf(schema: unknown): string[] | undefined {
-  if (schema instanceof z.ZodPipe) return fieldNamesOf(schema.in);
-  if (schema instanceof z.ZodObject)
-    return schema.def.catchall ? undefined : Object.keys(schema.shape);
-  if (!(schema instanceof z.ZodUnion)) return undefined;
-  const options = schema.options.map(fieldNamesOf);
-  return options.some((names) => !names) ? undefined : options.flatMap((names) => names ?? []);
 }
 
 function toDetail(issue: Issue, value: unknown): ProblemDetail {

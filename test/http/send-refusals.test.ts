@@ -384,16 +384,26 @@ test("invalid recipients of a batch are rejected alone, and results keep the ord
     { to: one(), metadata: { a: [] } },
     { to: one(), trackOpens: "yes" },
     { to: good[0]!.to.toUpperCase() },
+    { to: one(), name: "Ada" },
+    { to: one(), substitutions: { name: "Ada" } },
+    { to: one(), to_name: "Ada" },
+    { to: one(), cc: one() },
   ];
   const { body } = expectStatus(202, await accepting.sendBatch([good[0], ...bad, good[1]], later));
   const { accepted, rejected, results } = body.data;
-  expect([accepted, rejected]).toEqual([2, 7]);
+  expect([accepted, rejected]).toEqual([2, 11]);
   expect(results.map(({ status }) => status)).toEqual([
     "scheduled",
     ...bad.map(() => "rejected"),
     "scheduled",
   ]);
-  expect(results.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(results.map(({ index }) => index)).toEqual(results.map((_, index) => index));
+  expect(results.slice(8, 12).map(({ error }) => error)).toEqual([
+    "name is unknown: use toName",
+    "substitutions is unknown: use variables",
+    "to_name is unknown: use toName",
+    expect.stringMatching(/^cc is unknown: .* POST \/send has cc and bcc$/),
+  ]);
   for (const { error } of results.slice(1, 8))
     expect(error).toMatch(/^(to|variables|toName|metadata|metadata\.a|trackOpens): |^duplicate$/);
 });

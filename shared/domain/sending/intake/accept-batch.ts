@@ -11,6 +11,7 @@ import { conflict, invalid } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { findMistakenName } from "../../../kernel/field-names.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import * as quota from "../../billing/quota.ts";
@@ -55,14 +56,12 @@ export function validateRecipients({ recipients }: BatchMessage): CheckedRecipie
   const seen = new Set<string>();
   const rows = recipients.map((input, index): CheckedRecipient => {
     const { data, error } = BatchRecipient.safeParse(input, { error: validationMessages });
+    const given = { index, to: String(input.to ?? input.email ?? "").slice(0, 320) };
+    const mistake = findMistakenName(BatchRecipient, input);
+    if (mistake) return { ...given, path: mistake.path, error: mistake.message };
     if (!data) {
       const path = error.issues[0]?.path.join(".").slice(0, 200) ?? "";
-      return {
-        index,
-        to: String(input.to ?? input.email ?? "").slice(0, 320),
-        path,
-        error: `${path || "recipient"}: ${error.issues[0]?.message}`,
-      };
+      return { ...given, path, error: `${path || "recipient"}: ${error.issues[0]?.message}` };
     }
     const to = (data.to ?? data.email)!;
     if (seen.has(normalizeEmail(to))) return { index, to, error: "duplicate" };

@@ -112,7 +112,17 @@ export const AttachmentInput = exactlyOneOf(
 export type AttachmentInput = z.output<typeof AttachmentInput>;
 
 /** Names that other mail APIs give to our fields, in lower case without dashes and underscores. */
+const mistakenVariables = {
+  data: "variables",
+  mergevars: "variables",
+  params: "variables",
+  substitutions: "variables",
+  templatedata: "variables",
+  dynamictemplatedata: "variables",
+  templatemodel: "variables",
+};
 const mistakenNames = {
+  ...mistakenVariables,
   from: "fromEmail",
   sender: "fromEmail",
   body: "html",
@@ -125,13 +135,6 @@ const mistakenNames = {
   textpart: "text",
   template: "templateId",
   templatekey: "templateId",
-  data: "variables",
-  mergevars: "variables",
-  params: "variables",
-  substitutions: "variables",
-  templatedata: "variables",
-  dynamictemplatedata: "variables",
-  templatemodel: "variables",
   attachment: "attachments",
   files: "attachments",
   inreplyto: "headers",
@@ -478,6 +481,9 @@ export const MessageList = z
     ],
   });
 
+const toEachAlone = "recipients: each gets an email alone. POST /send has cc and bcc";
+const singleOnly = { cc: toEachAlone, bcc: toEachAlone };
+
 /** Recipients of a batch are validated one by one, so that an invalid one is rejected alone. */
 export const BatchRecipient = z
   .object({
@@ -503,13 +509,21 @@ export const BatchRecipient = z
     error: "is required",
     path: ["to"],
   })
-  .meta(requiredUnless({ to: ["email"] }));
+  .meta({
+    ...requiredUnless({ to: ["email"] }),
+    mistakenNames: {
+      ...mistakenVariables,
+      ...singleOnly,
+      name: "toName",
+      recipient: "to",
+      toemail: "to",
+      emailaddress: "to",
+      address: "to",
+    },
+  });
 export type BatchRecipient = z.output<typeof BatchRecipient>;
 
 const maxRecipients = 1000;
-
-const toEachAlone = "recipients: each gets an email alone. POST /send has cc and bcc";
-const singleOnly = { cc: toEachAlone, bcc: toEachAlone };
 
 export const BatchMessage = MessageFields.extend({
   recipients: z
