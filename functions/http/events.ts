@@ -40,11 +40,12 @@ export const events = routeGroup("events", [
   route("GET /sends/:id/content", "Get the content of a send", {
     right: "sending:content",
     description:
-      "Returns what was sent to the recipient, for 60 days, also before it is handed over. It is " +
-      "rendered again from what was stored, with the same result. Only this differs: links that " +
-      "act for the recipient (the unsubscribe link, the link to a secure message and " +
-      "`contactToken`) have `hidden` as their token, and what the provider adds to track opens " +
-      "and clicks is missing. Copies that were suppressed after the email was accepted are still " +
+      "Returns what was sent to the recipient, for 60 days after the email was accepted, also " +
+      "before it is handed over and for a template that was deleted since. It is rendered again " +
+      "from what was stored, with the same result. Only this differs: links that act for the " +
+      "recipient (the unsubscribe link, the link to a secure message and `contactToken`) have " +
+      "`hidden` as their token, and what the provider adds to track opens and clicks is missing. " +
+      "Copies that were suppressed after the email was accepted are still " +
       "listed. A secure message is not revealed.",
     level: "site",
     returns: content.SentContent,

@@ -1,5 +1,7 @@
 // GET /sends/:id/content renders again what the provider got.
 import { beforeAll, expect, test } from "vitest";
+import { get } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
@@ -7,6 +9,7 @@ import * as templates from "../../shared/domain/content/templates.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { findSentContent } from "../../shared/domain/sending/sent-content.ts";
+import { keys } from "../../shared/keys.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -158,4 +161,21 @@ test("content of suppressed, erased or foreign sends is a 404", async () => {
   await erase(caller, contact.id);
   for (const id of ids) await expect(findSentContent(caller, id)).rejects.toMatchObject(notFound);
   await Promise.all([from.provider.stop(), stranger.provider.stop()]);
+});
+
+test("email by a template that is deleted can be read for 60 days", async () => {
+  const from = await createSender("postmark");
+  const fields = { siteId: from.siteId, name: "Receipt", subject: "Receipt", html: "<p>Hi</p>" };
+  const template = await templates.create(from.caller, templates.NewTemplate.parse(fields));
+  const input = { templateId: template.id, html: undefined, subject: undefined };
+  const { id } = await send(from, { to: uniqueAddress(), ...input });
+  await runWorkers({ forSeconds: 5 });
+  await templates.remove(from.caller, template.id);
+  clock.advanceClock(59 * 86_400);
+  expect(await findSentContent(from.caller, id)).toMatchObject({ html: "<p>Hi</p>" });
+  // The process caches bodies, so the item itself is read too.
+  const key = keys.recordBody(from.caller.orgId, "TEMPLATE", { id: template.id, version: 1 });
+  const { expires } = (await get<{ expires?: number }>(key))!;
+  expect(expires).toBeGreaterThan(clock.epochSeconds() + 86_400);
+  await from.provider.stop();
 });

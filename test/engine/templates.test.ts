@@ -52,12 +52,12 @@ describe("versions", () => {
     expect((await templates.readBody(caller.orgId, id, 1)).html).toBe("old");
     expect((await templates.readBody(caller.orgId, id, 2)).html).toBe("new");
   });
-  test("the last 50 versions stay, and older ones expire after 35 days", async () => {
+  test("the last 50 versions stay, and older ones expire after 61 days", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
     for (let n = 2; n <= 51; n++) await templates.change(caller, id, { subject: `S${n}` });
     const days = ((await itemOf(caller, id, 1))!.expires! - epochSeconds()) / 86_400;
-    expect(Math.round(days)).toBe(35);
+    expect(Math.round(days)).toBe(61);
     for (const version of [2, 51])
       expect((await itemOf(caller, id, version))!.expires).toBeUndefined();
     const listed = await versions.list(caller, id);

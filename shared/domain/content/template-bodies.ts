@@ -103,8 +103,11 @@ export async function storeBodyWrite(
   return put(key, await compress(key, body, "templates"));
 }
 
-/** Longer than mail can be scheduled ahead, including retries. */
-const oldVersionTtlSeconds = 35 * 24 * 3600;
+/**
+ * Longer than the content of accepted mail, which is kept for 60 days and rendered again on
+ * request. Mail can be scheduled 30 days ahead, so it is handed over within that time too.
+ */
+const oldVersionTtlSeconds = 61 * 24 * 3600;
 
 /** Expires a version that new mail no longer uses. Accepted mail still needs it for a while. */
 export const expireBodyWrite = (orgId: number, id: number, version: number): Write =>
