@@ -162,7 +162,12 @@ export const campaigns = routeGroup("campaigns", [
         "The campaign has not been sent or has not ended yet (`campaign_status`), or was already " +
         "sent again to these recipients (`already_resent`).",
     },
-    handle: ({ caller, params, body }) => resends.resend(caller, params.id, body),
+    handle: async ({ caller, params, body, reply }) => {
+      const warnings = await resends.listWarnings(caller, params.id, body);
+      const campaign = await resends.resend(caller, params.id, body);
+      reply.warnings.push(...warnings);
+      return campaign;
+    },
   }),
   route("GET /campaigns/:id/links", "List the clicked links of a campaign", {
     operationId: "listCampaignLinks",

@@ -985,14 +985,16 @@ test("UTM parameters and preview text are in the mails of a campaign, by variant
   await from.provider.stop();
 });
 
-test("a strict campaign with a variable that no contact has is not sent or scheduled", async () => {
+test("a strict campaign with a variable that no contact or not every sample has is not sent or scheduled", async () => {
   const from = await createCampaignSender();
   const { caller } = from;
   await contact(from, "ann@example.com", { customFields: { Plan: "pro" } });
   await contact(from, "bob@example.com");
   const known =
     "{{ firstName }} {{ PLAN }} {{ customFields.plan }} {{ x | default: 1 }} {{ unsubscribeUrl }}";
-  const { id } = await createDraft(from, { subject: `${known} {{ Colour }}`, strict: true });
+  const subject = `${known} {{ Colour }}`;
+  const { id: templateId } = await bare(from);
+  const { id } = await createDraft(from, { subject, templateId, strict: true });
   await createVariant(from, id, { html: "<p>{{ firstName }} {{ order.total }}</p>" });
   const inAnHour = CampaignSchedule.parse({ scheduledAt: clock.addSeconds(3600).toISOString() });
   const refused = {
@@ -1007,6 +1009,13 @@ test("a strict campaign with a variable that no contact has is not sent or sched
   );
   await variants.remove(caller, id, (await readCampaign(from, id)).variants[0]!.id);
   await campaigns.updateCampaign(caller, id, { subject: known });
+  const gaps =
+    "These variables have no value in 2 of 2 samples: firstName, PLAN, customFields.plan";
+  expect(await listWarnings(caller, id)).toContain(gaps);
+  expect((await previews.preview(caller, id)).warnings).toContain(gaps);
+  await expect(state.sendNow(caller, id)).rejects.toThrow(gaps);
+  await expect(state.schedule(caller, id, inAnHour)).rejects.toThrow(gaps);
+  await campaigns.updateCampaign(caller, id, { subject: "{{ email }} {{ x | default: 1 }}" });
   await state.sendNow(caller, id);
   await runWorkers(anHour);
   expect(expectNoDuplicates(from)).toHaveLength(2);

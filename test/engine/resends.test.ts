@@ -194,6 +194,26 @@ describe("a campaign", () => {
     await sender.provider.stop();
   });
 
+  test("has the warnings of its own audience, and is not created if it is strict", async () => {
+    const sender = await createCampaignSender();
+    const { siteId, listId } = sender;
+    const fields = { siteId, lists: [listId], firstName: "Ann" };
+    for (let i = 0; i < 3; i++)
+      await contacts.create(
+        sender.caller,
+        newContact(`${crypto.randomUUID()}@example.com`, fields),
+      );
+    const { id } = await createDraft(sender, { strict: true });
+    await actions.sendNow(sender.caller, id);
+    await runWorkers({ forSeconds: 600 });
+    const given = { to: "unopened" as const, subject: "{{ company }}" };
+    const gaps = "These variables have no value in 3 of 3 samples: company";
+    const request = resends.ResendRequest.parse(given);
+    expect(await resends.listWarnings(sender.caller, id, request)).toContain(gaps);
+    await expect(resend(sender, id, given)).rejects.toThrow(gaps);
+    expect((await resend(sender, id, { to: "unopened" })).status).toBe("sending");
+    await sender.provider.stop();
+  });
   test("that has not ended is not sent again", async () => {
     const sender = await createCampaignSender();
     await createMembers(sender, 1);

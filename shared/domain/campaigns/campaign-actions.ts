@@ -16,7 +16,7 @@ import {
   type StoredCampaign,
   toApi,
 } from "./campaign-schema.ts";
-import { requireKnownVariables } from "./campaign-warnings.ts";
+import { requireVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as broadcasts from "./engine/broadcast.ts";
 import { getLocalTimeSpan } from "./engine/local-time.ts";
@@ -37,7 +37,7 @@ export async function sendNow(who: CallerScope, id: number): Promise<Campaign> {
       plans.buildCampaignPlan({ ...current, localTime: null }),
       allowance.getQuota(who.orgId),
     ]);
-    await requireKnownVariables(current, plan);
+    await requireVariables(current, plan);
     await allowance.requireAffordable(who.orgId, 1, quota);
     return startBroadcast(current, plan, startRequestId);
   });
@@ -75,7 +75,7 @@ export async function schedule(
   const { localTime = null, sendLate } = given;
   return changeStatus(who, id, async (current) => {
     campaigns.requireStatus(current, campaigns.startableStatuses, "scheduled");
-    await requireKnownVariables(current, await plans.buildCampaignPlan({ ...current, localTime }));
+    await requireVariables(current, await plans.buildCampaignPlan({ ...current, localTime }));
     const fitsMessageDelay = waitSeconds <= maxDelaySeconds;
     const due = broadcasts.broadcastDueAttributes(
       id,

@@ -9,7 +9,6 @@ import { RecordId } from "../../kernel/record-fields.ts";
 import { sha256 } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import * as sites from "../identity/sites.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
 import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
@@ -18,14 +17,9 @@ import type { StoredCampaign } from "./campaign-schema.ts";
 import { listPlanWarnings } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as plans from "./engine/broadcast-plan.ts";
-import { buildCandidateQuery, readFirstCandidates } from "./engine/candidates.ts";
 import { createPartMessageBuilder } from "./engine/part-messages.ts";
-import {
-  countRecipients,
-  createReasonLister,
-  RecipientCounts,
-  type RecipientQuery,
-} from "./recipient-counts.ts";
+import { countRecipients, RecipientCounts, type RecipientQuery } from "./recipient-counts.ts";
+import { buildRecipientQuery, describeSampleGaps, readSampleContacts } from "./sample-contacts.ts";
 
 const PreviewSample = z.object({
   contactId: RecordId.describe("Contact that the email is rendered for."),
@@ -50,8 +44,6 @@ const PreviewSample = z.object({
 });
 type PreviewSample = z.output<typeof PreviewSample>;
 
-const maxSamples = 10;
-
 export const CampaignPreview = z
   .object({
     ...RecipientCounts.shape,
@@ -75,21 +67,18 @@ export async function preview(
 ): Promise<CampaignPreview & { warnings: string[] }> {
   const campaign = await campaigns.findStored(who, id);
   const plan = await buildCampaignPlan(campaign);
-  const [candidateQuery, site] = await Promise.all([
-    buildCandidateQuery(who.orgId, plan),
-    sites.find(who, campaign.siteId),
-  ]);
-  const query = { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
+  const query = await buildRecipientQuery(who.orgId, plan);
   const [counts, samples, warnings] = await Promise.all([
     countRecipients(query),
     renderSamples(campaign, query),
     listPlanWarnings(campaign, plan),
   ]);
+  const gaps = describeSampleGaps(samples.map(({ missingVariables }) => missingVariables));
   return {
     ...counts,
     fingerprint: fingerprintOf(plan),
     samples,
-    warnings: [...listVariableWarnings(samples), ...warnings],
+    warnings: [...(gaps === undefined ? [] : [gaps]), ...warnings],
   };
 }
 
@@ -98,18 +87,6 @@ function fingerprintOf({ at, ...plan }: plans.BroadcastPlan): string {
   return sha256(JSON.stringify(plan));
 }
 
-function listVariableWarnings(samples: PreviewSample[]): string[] {
-  const names = new Set(samples.flatMap(({ missingVariables }) => missingVariables));
-  if (!names.size) return [];
-  const n = samples.filter(({ missingVariables }) => missingVariables.length).length;
-  return [
-    `These variables have no value in ${n} of ${samples.length} samples: ` +
-      `${[...names].slice(0, 20).join(", ")}`,
-  ];
-}
-
-// More than the 17 shards of a resend, each of which has a page of its own.
-const maxSamplePages = 20;
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
@@ -117,18 +94,11 @@ async function renderSamples(
   campaign: StoredCampaign,
   query: RecipientQuery & plans.BroadcastPlan,
 ): Promise<PreviewSample[]> {
-  const listReasons = createReasonLister(query);
-  const found: ContactItem[] = [];
-  let pages = 0;
-  for await (const items of readFirstCandidates(query)) {
-    const reasons = await listReasons(items);
-    found.push(...items.filter((_, i) => !reasons[i]));
-    if (found.length >= maxSamples || ++pages >= maxSamplePages) break;
-  }
+  const contacts = await readSampleContacts(query);
   const render = await createSampleRenderer(campaign, query);
   const samples: PreviewSample[] = [];
   let bytes = 0;
-  for (const contact of found.slice(0, maxSamples)) {
+  for (const contact of contacts) {
     const sample = await render(contact, plans.assignPart(campaign, query, contact.id));
     bytes += Buffer.byteLength(sample.html ?? "") + Buffer.byteLength(sample.text);
     if (bytes > maxSampleBytes) break;

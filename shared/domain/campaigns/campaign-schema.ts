@@ -137,9 +137,11 @@ const fields = {
   strict: z
     .boolean()
     .describe(
-      "`true`: POST /campaigns/:id/send and /schedule refuse variables that no contact of the " +
-        "site has a field for (400 `variables_missing`). Contacts without a value still get the " +
-        "email, with an empty place: POST /campaigns/:id/preview names such variables.",
+      "`true`: POST /campaigns/:id/send, /schedule and /resend refuse variables that no contact " +
+        "of the site has a field for, or that one of the up to ten samples of the preview has no " +
+        "value for (400 `variables_missing`). Variables with the filter `default` or in a " +
+        "condition may be missing. Other contacts without a value still get the email, with an " +
+        "empty place.",
     ),
   abTest: AbTest.nullable().describe(
     "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +

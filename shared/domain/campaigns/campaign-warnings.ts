@@ -1,5 +1,6 @@
-// What may be wrong with a complete campaign: variables that no contact of the site can have, no
-// postal address, an unverified sender. With `strict`, such variables prevent the sending.
+// What may be wrong with a complete campaign: variables that no contact of the site can have or
+// that some contacts have no value for, no postal address, an unverified sender. With `strict`,
+// such variables prevent the sending.
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
@@ -8,18 +9,33 @@ import { createNameTest } from "../audience/contacts/field-names.ts";
 import * as templates from "../content/templates.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
+import { nameOfContact, toContactVariables } from "../sending/contact-variables.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import { buildCampaignPlan, findVariantHtml } from "./campaign-plan.ts";
 import type { CampaignSchedule, StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
-import type { BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
+import { assignPart, type BroadcastPart, type BroadcastPlan } from "./engine/broadcast-plan.ts";
 import { getLocalTimeSpan } from "./engine/local-time.ts";
+import { buildRecipientQuery, describeSampleGaps, readSampleContacts } from "./sample-contacts.ts";
 
 /** None once it has started. Throws 400 that names what the campaign is missing. */
 export async function listWarnings(who: CallerScope, id: number): Promise<string[]> {
   const campaign = await campaigns.findStored(who, id);
   if (!campaigns.startableStatuses.includes(campaign.status)) return [];
-  return listPlanWarnings(campaign, await buildCampaignPlan(campaign));
+  return listSendWarnings(campaign, await buildCampaignPlan(campaign));
+}
+
+/** The warnings of the preview, without its rendering. */
+export async function listSendWarnings(
+  campaign: StoredCampaign,
+  plan: BroadcastPlan,
+): Promise<string[]> {
+  const [gaps, warnings] = await Promise.all([
+    findSampleGaps(campaign, plan),
+    listPlanWarnings(campaign, plan),
+  ]);
+  const described = describeSampleGaps(gaps);
+  return [...(described === undefined ? [] : [described]), ...warnings];
 }
 
 export async function listPlanWarnings(
@@ -62,15 +78,50 @@ const describeUnknown = (names: string[]): string =>
   `No contact of the site has a field for these variables: ${names.slice(0, 20).join(", ")}`;
 
 /** Throws 400 that names the variables, if the campaign is strict. */
-export async function requireKnownVariables(
-  { orgId, strict }: StoredCampaign,
+export async function requireVariables(
+  campaign: StoredCampaign,
   plan: BroadcastPlan,
 ): Promise<void> {
-  const unknown = strict ? await listUnknownVariables(orgId, plan) : [];
-  if (!unknown.length) return;
-  const details = unknown.slice(0, 20).map((name) => ({ path: name, message: "has no value" }));
-  throw invalid(describeUnknown(unknown), { code: "variables_missing", details });
+  if (!campaign.strict) return;
+  const unknown = await listUnknownVariables(campaign.orgId, plan);
+  if (unknown.length) throw variablesMissing(describeUnknown(unknown), unknown);
+  const gaps = await findSampleGaps(campaign, plan);
+  const described = describeSampleGaps(gaps);
+  if (described !== undefined) throw variablesMissing(described, [...new Set(gaps.flat())]);
 }
+
+const variablesMissing = (message: string, names: string[]) =>
+  invalid(message, {
+    code: "variables_missing",
+    details: names.slice(0, 20).map((name) => ({ path: name, message: "has no value" })),
+  });
+
+/**
+ * For each sample of the audience, the required variables that it has no value for. They are not
+ * rendered, because rendering would make the bundle of the campaigns too large.
+ */
+async function findSampleGaps(campaign: StoredCampaign, plan: BroadcastPlan): Promise<string[][]> {
+  const required = await Promise.all(
+    plan.parts.map((part) => listRequiredVariables(campaign.orgId, part)),
+  );
+  if (!required.flat().length) return [];
+  const query = await buildRecipientQuery(campaign.orgId, plan);
+  const contacts = await readSampleContacts(query);
+  return contacts.map((contact) => {
+    const part = assignPart(campaign, plan, contact.id) ?? plan.parts[0]!;
+    const variables = {
+      ...{ email: contact.email, name: nameOfContact(contact) },
+      ...toContactVariables(contact),
+    };
+    const names = required[plan.parts.indexOf(part)]!;
+    return [...new Set(names)].filter(
+      (path) => !linkVariables.has(path) && !liquid.hasVariable(variables, path),
+    );
+  });
+}
+
+/** Set for every email. */
+const linkVariables = new Set(["unsubscribeUrl", "preferencesUrl", "contactToken"]);
 
 /** Set for every contact, or fields that every contact can have. In lower case. */
 const builtInNames = new Set(

@@ -20,6 +20,7 @@ import {
   type StoredVariant,
   toApi,
 } from "./campaign-schema.ts";
+import { listSendWarnings, requireVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import { updateWrite } from "./engine/broadcast.ts";
 
@@ -81,7 +82,9 @@ export async function resend(
     variants,
     resendOf: { campaignId: id, to },
   };
-  await plans.buildCampaignPlan(child);
+  const resent = toResent(first, { to, subject });
+  const plan = await plans.buildCampaignPlan(resent);
+  if (!draft) await requireVariables(resent, plan);
   if (!draft) await allowance.requireAffordable(who.orgId, 1, await allowance.getQuota(who.orgId));
   const reserveSlot = updateWrite(
     first,
@@ -102,23 +105,49 @@ const alreadyResent = (to: ResendTarget, resendId: number | undefined) =>
     { code: "already_resent" },
   );
 
+/** The warnings of sending the campaign again. None if it cannot be sent again. */
+export async function listWarnings(
+  who: CallerScope,
+  id: number,
+  { to, subject, draft }: ResendRequest,
+): Promise<string[]> {
+  const first = await campaigns.findStored(who, id);
+  if (draft || !first.startedAt || !first.finishedAt) return [];
+  const resent = toResent(first, { to, subject });
+  return listSendWarnings(resent, await plans.buildCampaignPlan(resent));
+}
+
+/** The first campaign with the audience and the content of the resend. */
+const toResent = (
+  first: StoredCampaign,
+  { to, subject }: Pick<ResendRequest, "to" | "subject">,
+): StoredCampaign => ({
+  ...first,
+  subject: subject ?? first.subject,
+  ...{ listId: null, tagId: null, segmentId: null, audience: null, abTest: null, localTime: null },
+  variants: listCopied(first).map((variant) => ({ ...variant, ...(subject && { subject }) })),
+  resendOf: { campaignId: first.id, to },
+});
+
+const listCopied = ({ variants, winner }: StoredCampaign): StoredVariant[] =>
+  winner ? variants.filter(({ id }) => id === winner.variantId) : variants;
+
 /** The winner of an A/B test, or else all variants. They get new ids. */
 async function copyVariants(
-  { orgId, variants, winner }: StoredCampaign,
+  first: StoredCampaign,
   { subject, at }: { subject: string | undefined; at: string },
 ): Promise<{ variants: StoredVariant[]; writes: Write[] }> {
-  const copied = winner ? variants.filter(({ id }) => id === winner.variantId) : variants;
   const copies: StoredVariant[] = [];
   const writes: Write[] = [];
-  for (const variant of copied) {
+  for (const variant of listCopied(first)) {
     const id = await ids.nextId("VARIANT");
     const { htmlVersion, ...fields } = variant;
     const times = { createdAt: at, updatedAt: at };
     const copy = { ...fields, ...times, id, ...(subject && { subject }) };
     copies.push(htmlVersion ? { ...copy, htmlVersion: 1 } : copy);
     if (!htmlVersion) continue;
-    const html = await plans.findVariantHtml(orgId, variant.id, htmlVersion);
-    writes.push(await plans.storeHtmlWrite(orgId, { variantId: id, version: 1 }, html));
+    const html = await plans.findVariantHtml(first.orgId, variant.id, htmlVersion);
+    writes.push(await plans.storeHtmlWrite(first.orgId, { variantId: id, version: 1 }, html));
   }
   return { variants: copies, writes };
 }

@@ -15,6 +15,7 @@ import { getTracking } from "../../senders/domains/domains-by-name.ts";
 import { type SendingConfig, senderOf } from "../../senders/sending-configs.ts";
 import * as chunks from "../bulk/chunks.ts";
 import * as lanes from "../bulk/lanes.ts";
+import { nameOfContact, toContactVariables } from "../contact-variables.ts";
 import { addSourceCountWrites, type MailSource, type SourceCountChange } from "../mail-sources.ts";
 import * as recipientLog from "../recipient-index/recipient-log.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
@@ -245,27 +246,6 @@ export const toChunkRecipient = (contact: ContactItem, i: number): chunks.ChunkR
   i,
   to: contact.email,
   contactId: contact.id,
-  name: [contact.firstName, contact.lastName].filter(Boolean).join(" ") || undefined,
+  name: nameOfContact(contact),
   variables: toContactVariables(contact),
-});
-
-/**
- * The variables of a marketing template: the contact's fields at staging time. Built-in fields
- * override custom fields of the same name.
- */
-const toContactVariables = ({
-  customFields,
-  firstName,
-  lastName,
-  phone,
-  company,
-  timezone,
-}: ContactItem): Record<string, unknown> => ({
-  ...customFields,
-  ...Object.fromEntries(
-    Object.entries({ firstName, lastName, phone, company, timezone }).filter(
-      ([, value]) => value != null,
-    ),
-  ),
-  ...(customFields && { customFields }),
 });
