@@ -13,6 +13,7 @@ import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import { indexSingleWrites } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { keys } from "../../shared/keys.ts";
+import { getInboundAdapter } from "../../shared/providers/inbound/registry.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
 import { newContact } from "../support/contacts.ts";
 import {
@@ -21,6 +22,7 @@ import {
   createEventMessage,
   createSentMails,
   type SentMails,
+  timeAfterStart,
 } from "../support/delivery-events.ts";
 import {
   createSender,
@@ -64,6 +66,60 @@ describe("an event without our send id", () => {
     const detailOf = (id: number) => history.findDetail(mails.caller, id);
     expect(await detailOf(first)).toMatchObject({ events: [{ type: "delivered" }] });
     expect(await detailOf(second)).toMatchObject({ events: [{ type: "open" }] });
+    expect(await list(mails)).toEqual([]);
+  });
+
+  test("is matched from the provider's request to the send: SMTP2GO and an SES identity", async () => {
+    const mails = await createIndexedMails(2);
+    const [clicked = 0, bounced = 0] = mails.sendIds;
+    const bouncedEmail = mails.item(bounced).toEmail;
+    const requests = [
+      {
+        provider: "smtp2go",
+        id: clicked,
+        body: {
+          ...{ event: "click", time: timeAfterStart(60), email_id: `m-${clicked}` },
+          ...{ rcpt: mails.item(clicked).toEmail, url: "https://shop.example/sale" },
+          ...{ "user-agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" },
+        },
+      },
+      {
+        provider: "ses",
+        id: bounced,
+        body: {
+          ...{ Type: "Notification", MessageId: "1", Timestamp: timeAfterStart(60) },
+          TopicArn: "arn:aws:sns:us-east-1:123456789012:ses-identity",
+          Message: JSON.stringify({
+            notificationType: "Bounce",
+            mail: { messageId: `m-${bounced}`, destination: [bouncedEmail] },
+            bounce: {
+              ...{ bounceType: "Permanent", feedbackId: "f1", timestamp: timeAfterStart(60) },
+              bouncedRecipients: [{ emailAddress: bouncedEmail, diagnosticCode: "550 unknown" }],
+            },
+          }),
+        },
+      },
+    ];
+    for (const { provider, id, body } of requests) {
+      await write(update(keys.send(mails.orgId, id), { set: { provider } }));
+      const { events } = getInboundAdapter(provider)!.readEvents({
+        headers: { "content-type": "application/json" },
+        rawBody: Buffer.from(JSON.stringify(body)),
+        ...{ url: "", querySecret: undefined },
+      });
+      expect(events).toHaveLength(1);
+      expect(events[0]).not.toHaveProperty("sendId");
+      const message = await createEventMessage(mails.orgId, events);
+      await applyMessages({ ...message, body: { ...message.body, provider } });
+    }
+    const detailOf = (id: number) => history.findDetail(mails.caller, id);
+    expect(await detailOf(clicked)).toMatchObject({
+      events: [{ type: "click", data: { url: "https://shop.example/sale" } }],
+    });
+    expect(await detailOf(bounced)).toMatchObject({
+      status: "failed",
+      events: [{ type: "bounce", data: { bounceType: "hard", reason: "550 unknown" } }],
+    });
     expect(await list(mails)).toEqual([]);
   });
 
