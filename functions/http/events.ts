@@ -1,5 +1,6 @@
 import * as z from "zod";
 import * as timeline from "../../shared/domain/analytics/contact-timeline.ts";
+import { answerWhyOf } from "../../shared/domain/campaigns/audit/why-of-campaign.ts";
 import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import {
@@ -45,8 +46,8 @@ export const events = routeGroup("events", [
       "from what was stored, with the same result. Only this differs: links that act for the " +
       "recipient (the unsubscribe link, the link to a secure message and `contactToken`) have " +
       "`hidden` as their token, and what the provider adds to track opens and clicks is missing. " +
-      "Copies that were suppressed after the email was accepted are still " +
-      "listed. A secure message is not revealed.",
+      "Copies that were suppressed after the email was accepted are still listed. A secure " +
+      "message is not revealed.",
     level: "site",
     returns: content.SentContent,
     errors: {
@@ -106,7 +107,8 @@ export const events = routeGroup("events", [
     description:
       "Answers for one email address and site, with the reason, the evidence and what to do " +
       "next: whether the address is suppressed, unsubscribed or left out, what holds its latest " +
-      "email, or what the recipient's server answered. Looks at the sends of the last 90 days.",
+      "email, or what the recipient's server answered. Looks at the sends of the last 90 days. " +
+      "With `campaignId`, answers about that campaign.",
     level: "site",
     query: z.object({
       email: EmailAddress.describe("Email address of the recipient, ignoring case."),
@@ -114,9 +116,13 @@ export const events = routeGroup("events", [
         "Site of the email. Defaults to the site of the API key, else to the organization's only " +
           "site.",
       ),
+      campaignId: QueryId.optional().describe(
+        "Answers about this campaign: its email to the address, or why it left the address out.",
+      ),
     }),
     returns: why.Why,
-    handle: ({ caller, query }) => why.answerWhy(caller, query),
+    errors: { 404: "The site or the campaign does not exist." },
+    handle: ({ caller, query }) => answerWhyOf(caller, query),
   }),
 ]);
 export const { handler } = events;

@@ -8,6 +8,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
 import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as topics from "../../shared/domain/audience/topics/topics.ts";
+import { answerWhyOf } from "../../shared/domain/campaigns/audit/why-of-campaign.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { explainDelivery } from "../../shared/domain/delivery-events/delivery-answers.ts";
@@ -140,7 +141,58 @@ test("an unsubscribed contact: the answer is about the receipt that came later",
   await createContact(siteOf(from), bob, { status: "unsubscribed" });
   await send(from, { to: bob });
   await runWorkers({ forSeconds: 5 });
+  expect(await ask(from, bob)).toMatchObject({ reason: "sent", alsoApplies: ["unsubscribed"] });
+  await from.provider.stop();
+});
+
+test("about a campaign: mailed, left out by its cap, not subscribed, or not in its audience", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId, listId } = from;
+  await sites.change(caller, siteId, { sendFrequencyCapDays: 7 });
+  const [bob, eve, mia, stranger] = uniqueRecipients(4).map(({ to }) => to) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const { id: bobId } = await createContact(siteOf(from), bob, { lists: [listId] });
+  await createContact(siteOf(from), eve, { lists: [listId], status: "unsubscribed" });
+  const first = await createDraft(from);
+  const about = (email: string, campaignId: number) => answerWhyOf(caller, { email, campaignId });
+  expect(await about(bob, first.id)).toMatchObject({
+    reason: "not_sent",
+    nextRequest: "POST /campaigns/:id/send",
+  });
+  await actions.sendNow(caller, first.id);
+  await runWorkers({ forSeconds: 600 });
+  const second = await createDraft(from);
+  await actions.sendNow(caller, second.id);
+  await runWorkers({ forSeconds: 600 });
+  await createContact(siteOf(from), mia, { lists: [listId] });
+  // The latest email arrived, and says nothing about the campaign that left the contact out.
   expect((await ask(from, bob)).reason).toBe("sent");
+  const capped = await about(bob, second.id);
+  expect(capped).toMatchObject({
+    reason: "capped",
+    alsoApplies: [],
+    campaign: { id: second.id, sendId: null },
+  });
+  expect(capped.answer).toContain(`left ${bob} out`);
+  const mailed = await about(bob, first.id);
+  expect(mailed).toMatchObject({ reason: "sent", campaign: { sendId: mailed.sends[0]!.id } });
+  expect(mailed.answer).toContain("The email of the campaign");
+  expect(await about(eve, second.id)).toMatchObject({ reason: "unsubscribed" });
+  expect(await about(mia, second.id)).toMatchObject({ reason: "not_in_audience" });
+  const unknown = await about(stranger, second.id);
+  expect(unknown).toMatchObject({ reason: "not_in_audience", contact: null });
+  expect(unknown.answer).toContain("no contact of the site has this address");
+  // After a change of the address, the log of the earlier one is read.
+  const moved = uniqueAddress();
+  await contacts.change(caller, bobId, { email: moved });
+  expect(await about(moved, second.id)).toMatchObject({ reason: "capped" });
+  const question = { email: bob, siteId: siteId + 1, campaignId: first.id };
+  await expect(answerWhyOf(caller, question)).rejects.toThrow("campaignId is of another site");
+  await expect(about(bob, first.id + 1_000_000)).rejects.toMatchObject({ kind: "missing" });
   await from.provider.stop();
 });
 
@@ -207,6 +259,7 @@ test("a campaign: paused, then sent and capped, with few read units", async () =
   const { result, usage } = await measureUnits(() => ask(from, bob));
   expect(result).toMatchObject({ reason: "sent", sends: [{ campaignId: id }] });
   expect(result.contact!.cappedUntil! > clock.now().toISOString()).toBe(true);
+  expect(result.alsoApplies).toEqual(["capped"]);
   console.info(`why: ${usage.readUnits} R`);
   expect(usage.readUnits).toBeLessThan(30);
   await from.provider.stop();

@@ -29,6 +29,9 @@ export const whyReasons = [
   "opened",
   "not_sent",
   "unknown_address",
+  "duplicate",
+  "invalid_address",
+  "not_in_audience",
 ] as const;
 export type WhyReason = (typeof whyReasons)[number];
 
@@ -62,6 +65,36 @@ export function explainDelivery(facts: DeliveryFacts): DeliveryAnswer {
   const refusal = !latest || sourceOf(latest) ? explainRefusal(facts) : undefined;
   if (refusal) return refusal;
   return latest ? explainSend(latest, facts.hold) : explainNoSend(facts);
+}
+
+export const marketingBarriers = [
+  "suppressed",
+  "unsubscribed",
+  "unconfirmed",
+  "not_in_topic",
+  "capped",
+] as const satisfies WhyReason[];
+type MarketingBarrier = (typeof marketingBarriers)[number];
+
+/** What keeps marketing email from the address now. */
+export function listMarketingBarriers({
+  suppression,
+  contactStatus,
+  otherTopics,
+  cappedUntil,
+}: Pick<
+  DeliveryFacts,
+  "suppression" | "contactStatus" | "otherTopics" | "cappedUntil"
+>): MarketingBarrier[] {
+  const hasLeft = suppression?.reason === "unsubscribe" || contactStatus === "unsubscribed";
+  const applies: Record<MarketingBarrier, boolean> = {
+    suppressed: suppression !== undefined && suppression.reason !== "unsubscribe",
+    unsubscribed: hasLeft,
+    unconfirmed: contactStatus === "pending",
+    not_in_topic: otherTopics.length > 0,
+    capped: cappedUntil !== undefined,
+  };
+  return marketingBarriers.filter((barrier) => applies[barrier]);
 }
 
 const suppressionCauses: Record<SuppressionReason, string> = {
@@ -160,8 +193,12 @@ const explainCap = (email: string, until?: string): DeliveryAnswer => ({
   nextRequest: siteRequest,
 });
 
-function explainSend(send: SendDetail, hold: MailHold | undefined): DeliveryAnswer {
-  const about = `The latest email, “${send.subject}” of ${toTime(send.createdAt)},`;
+export function explainSend(
+  send: SendDetail,
+  hold: MailHold | undefined,
+  noun = "latest email",
+): DeliveryAnswer {
+  const about = `The ${noun}, “${send.subject}” of ${toTime(send.createdAt)},`;
   const [reason, rest, nextStep, nextRequest] = hold
     ? holdAnswers[hold.kind](hold.until)
     : statusAnswers[send.status](send);

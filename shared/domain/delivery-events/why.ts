@@ -22,7 +22,12 @@ import * as sites from "../identity/sites.ts";
 import { findHold, holdKinds } from "../sending/mail-holds.ts";
 import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
 import { getAcceptedSends, toApi } from "../sending/sends.ts";
-import { explainDelivery, whyReasons } from "./delivery-answers.ts";
+import {
+  explainDelivery,
+  listMarketingBarriers,
+  marketingBarriers,
+  whyReasons,
+} from "./delivery-answers.ts";
 import { listEventsOfSend, SendDetail } from "./send-history.ts";
 
 export const Why = z
@@ -38,7 +43,16 @@ export const Why = z
           "`held_by_provider`, `held_by_warm_up`, `held_by_domain`, `queued`: the latest email " +
           "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
           "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +
-          "`unknown_address`: none, and there is no such contact.",
+          "`unknown_address`: none, and there is no such contact. With `campaignId`, also " +
+          "`duplicate`, `invalid_address`: the campaign left the contact out. `not_in_audience`: " +
+          "the contact was not in its audience.",
+      ),
+    alsoApplies: z
+      .array(z.enum(marketingBarriers))
+      .describe(
+        "What else keeps marketing email from the address now. A campaign leaves the contact " +
+          "out, though `reason` is about an email that arrived before. `not_in_topic`: only email " +
+          "on some topics.",
       ),
     answer: z.string().describe("The answer in one or two sentences, with the provider's words."),
     nextStep: z
@@ -51,6 +65,14 @@ export const Why = z
         "Request of the API that the next step needs, such as `DELETE /suppressions/:email`. " +
           "`null`: none.",
       ),
+    campaign: z
+      .object({
+        id: RecordId.describe("Id of the campaign."),
+        name: z.string().describe("Name of the campaign."),
+        sendId: RecordId.nullable().describe("Its email to the contact. `null`: there is none."),
+      })
+      .nullable()
+      .describe("The campaign that the answer is about, or `null` without `campaignId`."),
     suppression: Suppression.nullable().describe("Entry on the suppression list, or `null`."),
     contact: z
       .object({
@@ -112,11 +134,14 @@ export async function answerWhy(
     ...{ email, suppression, contactStatus, cappedUntil, latest, hold },
     otherTopics: otherTopics.map(({ name }) => name),
   };
+  const explained = explainDelivery(facts);
   return {
     email,
     siteId: site.id,
     nextRequest: null,
-    ...explainDelivery(facts),
+    ...explained,
+    alsoApplies: listMarketingBarriers(facts).filter((barrier) => barrier !== explained.reason),
+    campaign: null,
     suppression: suppression ?? null,
     contact: contact
       ? {

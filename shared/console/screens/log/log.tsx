@@ -124,6 +124,14 @@ function Filters() {
   );
 }
 
+const barrierWords = {
+  suppressed: "suppressed address",
+  unsubscribed: "unsubscribed",
+  unconfirmed: "not confirmed",
+  not_in_topic: "not subscribed to some topics",
+  capped: "frequency cap of the site",
+} as const;
+
 /** The answer about an address, before anybody reads rows. */
 function WhyAnswer({ siteId, email }: { siteId: number; email: string }) {
   const { data, error } = useQuery(queries.why(siteId, email));
@@ -134,6 +142,12 @@ function WhyAnswer({ siteId, email }: { siteId: number; email: string }) {
       <StatusMark status={data.reason} />
       <p>{data.answer}</p>
       <p className="quiet">{data.nextStep}</p>
+      {data.alsoApplies.length > 0 && (
+        <p className="quiet">
+          No marketing email gets through now:{" "}
+          {data.alsoApplies.map((barrier) => barrierWords[barrier]).join(", ")}.
+        </p>
+      )}
     </section>
   );
 }

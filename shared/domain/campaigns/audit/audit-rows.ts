@@ -54,12 +54,16 @@ export async function* readAuditPages(
   } while (position !== undefined);
 }
 
-async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<AuditPage> {
+async function readDecisions(entry: log.FanOutLogEntry): Promise<log.Decisions> {
   const decisions = await log.readDecisions(entry);
-  if (!decisions)
-    throw invalid(
-      "The campaign was sent by an earlier version, which did not store who was left out",
-    );
+  if (decisions) return decisions;
+  throw invalid(
+    "The campaign was sent by an earlier version, which did not store who was left out",
+  );
+}
+
+async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<AuditPage> {
+  const decisions = await readDecisions(entry);
   const mails = decisions.mailed.flatMap((contactIds, k) => {
     const [block] = entry.blocks[k]!;
     return contactIds.map((contactId, i) => ({
@@ -82,6 +86,43 @@ async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<Audit
     })),
   );
   return { name: toPageName(entry), position: entry.sk, rows: [...mailed, ...excluded] };
+}
+
+/** What the fan-out decided about a contact. */
+export type Decision =
+  | { sendId: number; reason?: undefined }
+  | { sendId?: undefined; reason: ExclusionReason };
+
+/** Looks in one shard. Undefined if the contact was no candidate there. */
+export async function findDecision(
+  { orgId, id }: { orgId: number; id: number },
+  shard: string,
+  contactId: number,
+): Promise<Decision | undefined> {
+  let after: string | undefined;
+  do {
+    const campaign = { orgId, kind: "campaign" as const, id };
+    const { items, next } = await log.listLogEntries(campaign, shard, after);
+    for (const entry of items) {
+      const decision = decisionIn(entry, await readDecisions(entry), contactId);
+      if (decision) return decision;
+    }
+    after = next;
+  } while (after !== undefined);
+  return undefined;
+}
+
+function decisionIn(
+  { blocks }: log.FanOutLogEntry,
+  { mailed, excluded }: log.Decisions,
+  contactId: number,
+): Decision | undefined {
+  for (const [k, contactIds] of mailed.entries()) {
+    const i = contactIds.indexOf(contactId);
+    if (i >= 0) return { sendId: chunks.sendIdOf(blocks[k]![0], { i }) };
+  }
+  const reason = exclusionReasons.find((one) => excluded[one]?.includes(contactId));
+  return reason && { reason };
 }
 
 /** The shard of a sort key such as LOG#a#0000000000000012. */

@@ -241,6 +241,8 @@ export const sendingExamples: Record<string, unknown> = {
       "refused it: “550 5.1.1 user unknown”.",
     nextStep: "Correct the address, or ask its owner. The server's words say why.",
     nextRequest: null,
+    alsoApplies: [],
+    campaign: null,
     suppression: null,
     contact: { id: 2, status: "subscribed", cappedUntil: null, otherTopics: [] },
     hold: null,
