@@ -151,6 +151,13 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await overTime.getByRole("button", { name: "Sent", pressed: false }).click();
     await overTime.getByRole("button", { name: "Sent", pressed: true }).waitFor();
     await page.getByRole("cell", { name: "https://shop.example/spring" }).waitFor();
+    const { data: left } = expectStatus(
+      200,
+      await call<{ email: string }>("GET", `/contacts/${contactIds[0]}`),
+    ).body;
+    await page.getByLabel("Email address of a contact").fill(left.email);
+    const answer = page.getByRole("region", { name: `Answer about ${left.email}` });
+    await answer.getByText(/was not in the audience of the campaign “Spring sale”/).waitFor();
     await page
       .frameLocator("iframe")
       .getByText(/^\d recipients?$/)

@@ -262,10 +262,10 @@ export const queries = {
       queryKey: ["apiKeys", "list"],
       queryFn: () => api.apiKeys.list({ limit: pageLimit }),
     }),
-  why: (siteId: number, email: string) =>
+  why: (question: { siteId: number; email: string; campaignId?: number }) =>
     queryOptions({
-      queryKey: ["sends", "why", siteId, email],
-      queryFn: () => api.sends.explain({ siteId, email }),
+      queryKey: ["sends", "why", question],
+      queryFn: () => api.sends.explain(question),
     }),
   sendsOfContact: (contactId: number) =>
     queryOptions({

@@ -35,7 +35,7 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
         </div>
         <LinkMap campaignId={campaign.id} />
       </div>
-      <Recipients campaignId={campaign.id} />
+      <Recipients campaign={campaign} />
     </>
   );
 }

@@ -1,31 +1,42 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Send } from "pennymail";
+import type { CampaignDetail, Send } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { looksComplete } from "../../parts/address.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
+import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { WhyAnswer } from "../log/why-answer.tsx";
 
 type Status = Send["status"];
 const statuses: Status[] = ["delivered", "failed", "sent", "queued", "uncertain", "cancelled"];
 
 /** The recipients of the campaign, and what became of each email. */
-export function Recipients({ campaignId }: { campaignId: number }) {
+export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" | "siteId"> }) {
+  const { id: campaignId, siteId } = campaign;
   const { timezone } = useMe().organization;
   const [status, setStatus] = useState<Status>();
+  const [email, setEmail] = useState<string>();
   const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
-    queries.sends({ campaignId, ...(status && { status }) }),
+    queries.sends({ campaignId, ...(status && { status }), ...(email && { email }) }),
   );
   const rows = data?.pages.flatMap(({ sends }) => sends) ?? [];
   return (
     <Card title="Recipients">
       <search className="filters">
+        <SearchBox
+          label="Email address of a contact"
+          placeholder="Why did bob@example.com not get it?"
+          value={email}
+          onSearch={setEmail}
+          isSearchable={looksComplete}
+        />
         <FilterSelect
           noun="status"
           options={statusOptions(statuses)}
@@ -33,6 +44,7 @@ export function Recipients({ campaignId }: { campaignId: number }) {
           onChange={(value) => setStatus(value as Status | undefined)}
         />
       </search>
+      {email && <WhyAnswer siteId={siteId} email={email} campaignId={campaignId} />}
       <ErrorNote error={error} />
       {!data && !error && <Skeleton h={120} />}
       {data && rows.length === 0 && !hasNextPage && <p className="quiet">No email matches.</p>}

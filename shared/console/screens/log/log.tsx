@@ -1,5 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ListSendsQuery, Send } from "pennymail";
 import { usePagedRows } from "../../data/paged-rows.ts";
@@ -8,13 +7,13 @@ import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
 import { looksComplete } from "../../parts/address.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { LogTabs } from "./log-tabs.tsx";
 import { SendPanel } from "./send-panel.tsx";
+import { WhyAnswer } from "./why-answer.tsx";
 
 const statuses = [
   "scheduled",
@@ -121,34 +120,6 @@ function Filters() {
         onChange={(status) => change({ status })}
       />
     </search>
-  );
-}
-
-const barrierWords = {
-  suppressed: "suppressed address",
-  unsubscribed: "unsubscribed",
-  unconfirmed: "not confirmed",
-  not_in_topic: "not subscribed to some topics",
-  capped: "frequency cap of the site",
-} as const;
-
-/** The answer about an address, before anybody reads rows. */
-function WhyAnswer({ siteId, email }: { siteId: number; email: string }) {
-  const { data, error } = useQuery(queries.why(siteId, email));
-  if (error) return <ErrorNote error={error} />;
-  if (!data) return <Skeleton h={72} />;
-  return (
-    <section className="answer" aria-label={`Answer about ${email}`} aria-live="polite">
-      <StatusMark status={data.reason} />
-      <p>{data.answer}</p>
-      <p className="quiet">{data.nextStep}</p>
-      {data.alsoApplies.length > 0 && (
-        <p className="quiet">
-          No marketing email gets through now:{" "}
-          {data.alsoApplies.map((barrier) => barrierWords[barrier]).join(", ")}.
-        </p>
-      )}
-    </section>
   );
 }
 
