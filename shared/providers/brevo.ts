@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { isOurs, searchMails } from "./look-up.ts";
 import { encodeWords } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
@@ -51,7 +52,55 @@ export const brevo: ProviderAdapter<typeof Credentials> = {
         (badSender.test(errorText) ? "config" : undefined),
     });
   },
+  // https://developers.brevo.com/reference/get-transac-emails-list, 2 requests per second. It does
+  // not document after which delay it has all mails, and users can delete them from it, so only a
+  // found mail counts. It shows tags, and neither headers nor our id in X-Mailin-custom.
+  lookUp: {
+    max: 1,
+    find({ mails, since, credentials: { apiKey } }) {
+      const { sendId, to } = mails[0]!;
+      const query = new URLSearchParams({ email: to, sort: "desc", limit: "500", offset: "0" });
+      return searchMails({
+        provider: brevo,
+        mails,
+        request: {
+          url: `https://api.brevo.com/v3/smtp/emails?${query}`,
+          headers: { "api-key": apiKey },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const page = MailList.safeParse(json).data;
+          if (!page) return undefined;
+          const own = page.transactionalEmails.filter(
+            ({ email, date, tags }) =>
+              isOurs({ to: email, at: date }, { mails, since }) && hasIdTag(tags, sendId),
+          );
+          // Of two mails of one call to the same address, nothing tells which one is meant.
+          const messageId = own.length === 1 ? own[0]!.messageId : undefined;
+          return {
+            found: own.map(() => ({ sendId: String(sendId), messageId })),
+            isComplete: page.count <= page.transactionalEmails.length,
+          };
+        },
+      });
+    },
+  },
 };
+
+// Brevo leaves out the list if it is empty.
+const MailList = z.object({
+  count: z.number(),
+  transactionalEmails: z
+    .array(
+      z.object({
+        date: z.string(),
+        email: z.string(),
+        messageId: z.string(),
+        tags: z.array(z.string()).catch([]),
+      }),
+    )
+    .default([]),
+});
 
 const Problem = z.object({ code: z.string(), message: z.string().default("") });
 const Receipt = z.object({
@@ -83,7 +132,7 @@ function body(mailing: Mailing, idempotencyKey: string): object {
   const common = {
     sender: address(mailing.from),
     ...(replyTo && { replyTo: { email: replyTo[0] } }),
-    ...(tags.length > 0 && { tags }),
+    tags: [...tags, ...idTags(recipients)],
     ...(attachments.length > 0 && {
       attachment: attachments.map(({ filename, content }) => ({ name: filename, content })),
     }),
@@ -102,6 +151,31 @@ function body(mailing: Mailing, idempotencyKey: string): object {
   }));
   return { ...common, headers: { idempotencyKey }, messageVersions };
 }
+
+const maxIdTags = 10;
+
+/**
+ * Tags with the send ids of a call, such as pennymail-7 or pennymail-7-256, because versions have
+ * no tags of their own. The mails of a call with many gaps between its ids cannot be looked up.
+ */
+function idTags(recipients: Recipient[]): string[] {
+  const ranges: { first: number; last: number }[] = [];
+  for (const sendId of recipients.map((recipient) => recipient.sendId).toSorted((a, b) => a - b)) {
+    const range = ranges.at(-1);
+    if (range && sendId <= range.last + 1) range.last = sendId;
+    else ranges.push({ first: sendId, last: sendId });
+  }
+  const tags = ranges.map(({ first, last }) =>
+    first === last ? `pennymail-${first}` : `pennymail-${first}-${last}`,
+  );
+  return tags.length <= maxIdTags ? tags : [];
+}
+
+const hasIdTag = (tags: string[], sendId: number): boolean =>
+  tags.some((tag) => {
+    const [, first, last = first] = /^pennymail-(\d+)(?:-(\d+))?$/.exec(tag) ?? [];
+    return Number(first) <= sendId && sendId <= Number(last);
+  });
 
 const address = ({ email, name }: Mailbox) => ({ email, ...(name && { name: nameOf(name) }) });
 

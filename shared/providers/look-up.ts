@@ -33,8 +33,11 @@ interface Search {
   request: { url: string; headers: Record<string, string>; body?: object };
   /** Credentials, in every form in which they are sent, to be removed from error texts. */
   secrets: string[];
-  /** Reads a response with status 200. Undefined if the body is not the result of a search. */
-  readFound(response: ProviderResponse): ResultPage | undefined;
+  /**
+   * Reads a response with status 200, and may request details. Undefined if the body is not the
+   * result of a search.
+   */
+  readFound(response: ProviderResponse): ResultPage | undefined | Promise<ResultPage | undefined>;
 }
 
 const maxPages = 5;
@@ -51,7 +54,7 @@ export async function searchMails(search: Search): Promise<LookUpOutcome[]> {
   for (let n = 0; url && n < maxPages && now() < until; n++) {
     const response = await readFromProvider(provider, { ...request, url });
     if (!response) return unknown(mails, `${provider.name} did not respond to the search`);
-    const page = response.status === 200 ? readFound(response) : undefined;
+    const page = response.status === 200 ? await readFound(response) : undefined;
     if (!page) {
       const error = `${provider.name} did not answer the search (status ${response.status})`;
       return unknown(mails, sanitizeError(error, secrets), pauseSecondsOf(response));

@@ -1,6 +1,7 @@
 // Resend: https://resend.com/docs/api-reference/emails/send-email
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
+import { searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type Mailing,
   type ProviderAdapter,
   type Recipient,
+  type SoughtMail,
 } from "./provider-adapter.ts";
 import {
   bareType,
@@ -18,13 +20,17 @@ import {
   mergeHeaders,
   outcomeOfFailure,
   type ProviderResponse,
+  readFromProvider,
   sanitizeError,
   unknownType,
 } from "./provider-http.ts";
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("API key, with sending access at least; begins with re_"),
+  apiKey: credentials.secretField(
+    "API key, with sending access at least, or full access to look up uncertain emails; begins " +
+      "with re_",
+  ),
 });
 
 export const resend: ProviderAdapter<typeof Credentials> = {
@@ -57,7 +63,74 @@ export const resend: ProviderAdapter<typeof Credentials> = {
         quotaErrors.has(Problem.safeParse(json).data?.name ?? "") ? 3600 : undefined,
     });
   },
+  // https://resend.com/docs/api-reference/emails/list-emails lists the mails of the team, newest
+  // first, without a filter and without tags; the tags of a mail need a request of their own. 5
+  // requests are permitted per second. It documents no delay, and the search ends after the newest
+  // 500 mails, so only a found mail counts.
+  lookUp: {
+    max: 10,
+    find({ mails, since, credentials: { apiKey } }) {
+      const request = { url: listUrl, headers: { authorization: `Bearer ${apiKey}` } };
+      let retrievals = 0;
+      return searchMails({
+        provider: resend,
+        mails,
+        request,
+        secrets: [apiKey],
+        async readFound({ json }) {
+          const page = EmailList.safeParse(json).data;
+          if (!page) return undefined;
+          const candidates = page.data.filter(
+            ({ to, created_at }) => isOneOf(mails, to) && Date.parse(created_at) >= since.getTime(),
+          );
+          const retrieved = candidates.slice(0, maxRetrievals - retrievals);
+          retrievals += retrieved.length;
+          const found = [];
+          for (const { id } of retrieved) {
+            const sendId = await readSendId(id, request.headers);
+            if (sendId !== undefined) found.push({ sendId, messageId: id });
+          }
+          const last = page.data.at(-1);
+          const isOver = !page.has_more || !last || Date.parse(last.created_at) < since.getTime();
+          return {
+            found,
+            isComplete: isOver && retrieved.length === candidates.length,
+            nextUrl: isOver ? undefined : `${listUrl}&after=${last.id}`,
+          };
+        },
+      });
+    },
+  },
 };
+
+const listUrl = "https://api.resend.com/emails?limit=100";
+
+/** Of one look-up. */
+const maxRetrievals = 10;
+
+const EmailList = z.object({
+  has_more: z.boolean(),
+  data: z.array(z.object({ id: z.string(), to: z.array(z.string()), created_at: z.string() })),
+});
+const Email = z.object({ tags: z.array(z.object({ name: z.string(), value: z.string() })) });
+
+const isOneOf = (mails: SoughtMail[], to: string[]): boolean =>
+  mails.some((mail) => to.some((address) => bareAddress(address) === mail.to.toLowerCase()));
+
+/** An address in lower case, without its name. */
+const bareAddress = (address: string): string =>
+  (/<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).toLowerCase();
+
+/** Undefined if the mail is not ours, or Resend does not tell its tags. */
+async function readSendId(
+  id: string,
+  headers: Record<string, string>,
+): Promise<string | undefined> {
+  const url = `https://api.resend.com/emails/${id}`;
+  const response = await readFromProvider(resend, { url, headers });
+  const tags = response?.status === 200 ? Email.safeParse(response.json).data?.tags : undefined;
+  return tags?.find(({ name }) => name === "send_id")?.value;
+}
 
 const Problem = z.object({ name: z.string(), message: z.string().default("") });
 const Receipt = z.object({ id: z.string() });

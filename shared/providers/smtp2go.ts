@@ -1,6 +1,8 @@
 // SMTP2GO, API v3: https://developers.smtp2go.com/reference/send-standard-email
 import * as z from "zod";
+import { addSeconds } from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
+import { isOurs, searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
@@ -26,7 +28,8 @@ import { traits } from "./traits.ts";
 
 const Credentials = z.object({
   apiKey: credentials.secretField(
-    "API key with the permission /email/send (and /email/batch); begins with api-",
+    "API key with the permissions /email/send, /email/batch and, for the search of uncertain " +
+      "emails, /activity/search; begins with api-",
   ),
   region: credentials.regionField(
     ["global", "us", "eu", "au"],
@@ -68,7 +71,62 @@ export const smtp2go: ProviderAdapter<typeof Credentials> = {
         status === 429 && !headers.has("retry-after") ? 60 : undefined,
     });
   },
+  // https://developers.smtp2go.com/docs/view-account-activity, 60 requests per minute. It documents
+  // no delay, and a free plan keeps 5 days, so only a found mail counts.
+  lookUp: {
+    max: 1,
+    find({ mails, since, credentials: { apiKey, region = "global" } }) {
+      return searchMails({
+        provider: smtp2go,
+        mails,
+        request: {
+          url: `${origins[region]}/v3/activity/search`,
+          headers: { "x-smtp2go-api-key": apiKey },
+          body: {
+            search_recipient: mails[0]!.to,
+            start_date: since.toISOString(),
+            // The documentation names two defaults: now, and the last midnight.
+            end_date: addSeconds(24 * 3600).toISOString(),
+            custom_headers: [sendIdHeader],
+            only_latest: true,
+            limit: 1000,
+          },
+        },
+        secrets: [apiKey],
+        readFound({ json }) {
+          const page = Activity.safeParse(dataOf(json)).data;
+          if (!page) return undefined;
+          const found = page.events
+            .filter(({ recipient: to, date: at }) => isOurs({ to, at }, { mails, since }))
+            .map(({ custom_headers, email_id }) => ({
+              sendId: sendIdOf(custom_headers),
+              messageId: email_id,
+            }));
+          return { found, isComplete: !page.continue_token };
+        },
+      });
+    },
+  },
 };
+
+const Activity = z.object({
+  events: z.array(
+    z.object({
+      date: z.string(),
+      recipient: z.string().default(""),
+      email_id: z.string(),
+      custom_headers: z.record(z.string(), z.unknown()).catch({}),
+    }),
+  ),
+  continue_token: z.string().nullish(),
+});
+
+const sendIdHeader = "X-Send-Id";
+
+const sendIdOf = (headers: Record<string, unknown>): string | undefined =>
+  Object.entries(headers)
+    .filter(([name]) => name.toLowerCase() === sendIdHeader.toLowerCase())
+    .map(([, value]) => String(value))[0];
 
 const Result = z.object({
   email_id: z.string().optional(),
@@ -135,7 +193,7 @@ const headers = (mailing: Mailing, { headers, sendId }: Recipient): Record<strin
     headers: {
       ...headers,
       ...(mailing.replyTo && { "Reply-To": mailing.replyTo.join(", ") }),
-      "X-Send-Id": String(sendId),
+      [sendIdHeader]: String(sendId),
     },
   });
 

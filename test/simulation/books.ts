@@ -87,7 +87,9 @@ function checkMailedOnce({ outside }: World, sends: ListedSend[], erased: Set<st
 const isUncertain = ({ status }: ListedSend) => status === "uncertain";
 
 /** These providers can be asked for mails. */
-const searched = new Set(["sendgrid", "postmark", "mailgun", "sparkpost", "mandrill", "mailjet"]);
+const searched = new Set(
+  "sendgrid postmark mailgun sparkpost brevo mandrill mailjet resend smtp2go".split(" "),
+);
 /** A mail that their search twice lacks was not accepted, and is handed over again. */
 const fullySearched = new Set(["mailgun", "sparkpost"]);
 

@@ -29,13 +29,16 @@ afterAll(() => sandbox.stop());
 
 const askable = providers.filter(({ lookUp }) => lookUp);
 
-test("six providers have a search that knows our ids, and two of them prove that a mail is missing", () => {
+test("nine providers have a search that knows our ids, and two of them prove that a mail is missing", () => {
   expect(askable.map(({ key }) => key).toSorted()).toEqual([
+    "brevo",
     "mailgun",
     "mailjet",
     "mandrill",
     "postmark",
+    "resend",
     "sendgrid",
+    "smtp2go",
     "sparkpost",
   ]);
   const proving = askable.filter(({ lookUp }) => lookUp!.missing);
@@ -105,6 +108,111 @@ describe.each([
     expect(await findIn(key, answer("ada@example.net", toTime(90)))).toMatchObject({
       status: "unknown",
     });
+  });
+});
+
+const brevoMail = (to: string, at: string, tags = ["spring", "pennymail-5-9"]) => ({
+  date: at,
+  email: to,
+  messageId: "u",
+  tags,
+});
+const smtp2goEvent = (to: string, at: string, headers: object = { "x-send-id": "7" }) => ({
+  date: at,
+  recipient: to,
+  email_id: "u",
+  custom_headers: headers,
+});
+
+describe.each([
+  ["brevo", (to: string, at: string) => ({ count: 1, transactionalEmails: [brevoMail(to, at)] })],
+  ["smtp2go", (to: string, at: string) => ({ data: { events: [smtp2goEvent(to, at)] } })],
+] as const)("%s", (key, answer) => {
+  test("has a mail with our id, recipient and time", async () => {
+    const found = { status: "found", messageId: "u" };
+    expect(await findIn(key, answer("Ada@example.net", toTime(1)))).toEqual(found);
+    for (const other of [
+      answer("bob@example.net", toTime(1)),
+      answer("ada@example.net", toTime(90)),
+    ])
+      expect(await findIn(key, other)).toEqual({ status: "missing" });
+  });
+});
+
+describe("Brevo", () => {
+  const brevo = askable.find(({ key }) => key === "brevo")!;
+  const list = (...tags: string[][]) => ({
+    count: tags.length,
+    transactionalEmails: tags.map((own) => brevoMail("ada@example.net", toTime(1), own)),
+  });
+
+  test.each([
+    ["one mail", [7], ["spring", "pennymail-7"]],
+    ["a batch", [9, 7, 8], ["spring", "pennymail-7-9"]],
+    ["a batch with a gap", [6, 7, 9], ["spring", "pennymail-6-7", "pennymail-9"]],
+    ["a batch with too many gaps", Array.from({ length: 11 }, (_, n) => 2 * n + 1), ["spring"]],
+  ])("gets the ids of %s as tags", async (_, sendIds, tags) => {
+    const server = await startRecordingServer();
+    server.setReply({ status: 201, headers: {}, body: "{}" });
+    const before = process.env.PROVIDER_URL_BREVO;
+    process.env.PROVIDER_URL_BREVO = server.origin;
+    const recipients = sendIds.map((sendId) => ({ ...recipient("ada@example.net"), sendId }));
+    const sent = { ...mailing(recipients), tags: ["spring"] };
+    await handOver(brevo, keys.brevo!.credentials, sent, "key-of-tags").finally(() => {
+      process.env.PROVIDER_URL_BREVO = before;
+    });
+    await server.close();
+    expect(JSON.parse(String(server.requests[0]!.body)).tags).toEqual(tags);
+  });
+
+  test("has a mail if one of its tags contains the id, and other mails are not ours", async () => {
+    const found = { status: "found", messageId: "u" };
+    for (const tag of ["pennymail-7", "pennymail-1-7", "pennymail-7-12"])
+      expect(await findIn("brevo", list(["spring"], [tag]))).toEqual(found);
+    for (const tag of ["pennymail-70", "pennymail-8-12", "xpennymail-7", "pennymail-7-x", "7"])
+      expect(await findIn("brevo", list([tag]))).toEqual({ status: "missing" });
+    expect(await findIn("brevo", { count: 0 })).toEqual({ status: "missing" });
+    expect(await findIn("brevo", { ...list(["spring"]), count: 501 })).toMatchObject({
+      status: "unknown",
+    });
+  });
+
+  test("does not tell which of two mails of one call to an address is meant", async () => {
+    expect(await findIn("brevo", list(["pennymail-6-7"], ["pennymail-6-7"]))).toEqual({
+      status: "found",
+    });
+  });
+});
+
+describe("Resend", () => {
+  const resend = askable.find(({ key }) => key === "resend")!;
+  const at = toTime(1);
+  const entry = (to: string, created_at = at) => ({ id: "u", to: [to], created_at });
+  const seek = (data: object[], has_more: boolean, tags?: object[]) =>
+    findInReply(resend, { body: JSON.stringify({ has_more, data, tags }) });
+  const ours = [{ name: "send_id", value: "7" }];
+
+  test("is asked for the tags of mails to the address", async () => {
+    const { outcome, requests } = await seek(
+      [entry("bob@example.net"), entry("Ada <Ada@example.net>")],
+      false,
+      ours,
+    );
+    expect(outcome).toEqual({ status: "found", messageId: "u" });
+    expect(requests.map(({ path }) => path)).toEqual(["/emails?limit=100", "/emails/u"]);
+  });
+
+  test("is asked for 5 pages and 10 mails at most, and not for mails before the hand-over", async () => {
+    const many = await seek(Array(7).fill(entry("ada@example.net")), true, []);
+    expect(many.outcome).toMatchObject({ status: "unknown" });
+    expect(many.requests.filter(({ path }) => path === "/emails/u")).toHaveLength(10);
+    const pages = many.requests.filter(({ path }) => path.startsWith("/emails?"));
+    expect(pages.map(({ path }) => path).slice(1)).toEqual(
+      Array(4).fill("/emails?limit=100&after=u"),
+    );
+    const old = await seek([entry("ada@example.net", toTime(90))], true, ours);
+    expect(old.outcome).toEqual({ status: "missing" });
+    expect(old.requests).toHaveLength(1);
   });
 });
 

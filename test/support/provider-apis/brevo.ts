@@ -95,7 +95,8 @@ export const brevo: ProviderApi = {
         headers: Object.fromEntries(
           Object.entries(otherHeaders).map(([name, value]) => [name, decodeEncodedWords(value)]),
         ),
-        tags: parsed.tags ?? [],
+        // The adapter adds tags with the send ids of the call.
+        tags: parsed.tags!.filter((tag) => !tag.startsWith("pennymail-")),
         sendId: String(JSON.parse(custom).sendId),
         attachments: (parsed.attachment ?? []).map(({ name, content }) => ({
           filename: name,

@@ -24,6 +24,7 @@ import {
   toAcceptedMails,
   unsupported,
 } from "../request-reader.ts";
+import { isTo, queryOf, searchSent } from "../search.ts";
 import type {
   CapturedContent,
   Mailbox,
@@ -144,6 +145,7 @@ export const brevo: SandboxProvider = {
   readKey: ({ headers }) => headers["api-key"],
   routes: {
     "POST /v3/smtp/email": send,
+    "GET /v3/smtp/emails": listMails,
     "GET /v3/smtp/emailStatus/:id": readStatus,
     "DELETE /v3/smtp/email/:id": ({ cancel, params: [id = ""] }) =>
       cancel(id) ? { status: 204 } : notFound(id),
@@ -253,6 +255,24 @@ function readStatus({ scheduled, sent, params: [id = ""] }: SandboxCall): Sandbo
   if (waiting) return ok({ scheduledAt: waiting.due.toISOString(), status: "queued" });
   const [mail] = sent(id);
   return mail ? ok({ createdAt: mail.at.toISOString(), status: "processed" }) : notFound(id);
+}
+
+/** Brevo searches by address, template or message id, and shows tags but no headers. */
+function listMails(call: SandboxCall): SandboxResponse {
+  const email = queryOf(call).get("email");
+  if (!email)
+    return errorResponse(400, "missing_parameter", "email, templateId or messageId is missing");
+  const found = searchSent(call, 30, isTo(email)).toReversed();
+  const transactionalEmails = found.slice(0, 500).map((mail) => ({
+    email: mail.to.email,
+    subject: renderPart(mail, "subject"),
+    messageId: mail.messageId,
+    uuid: `${mail.messageId}-${mail.id}`,
+    date: mail.at.toISOString(),
+    from: mail.from.email,
+    tags: mail.tags,
+  }));
+  return ok({ count: found.length, ...(found.length > 0 && { transactionalEmails }) });
 }
 
 const usedIdempotencyKeys = new Map<string, number>();

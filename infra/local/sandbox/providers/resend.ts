@@ -21,6 +21,7 @@ import {
   toAcceptedMails,
   unsupported,
 } from "../request-reader.ts";
+import { queryOf, searchSent } from "../search.ts";
 import {
   type AcceptedMail,
   type SandboxCall,
@@ -203,6 +204,7 @@ export const resend: SandboxProvider = {
   routes: {
     "POST /emails": (call) => withIdempotencyKey(call, sendOne),
     "POST /emails/batch": (call) => withIdempotencyKey(call, sendBatch),
+    "GET /emails": listEmails,
     "GET /emails/:id": readEmail,
     "PATCH /emails/:id": reschedule,
     "POST /emails/:id/cancel": ({ cancel, params: [id = ""] }) =>
@@ -353,6 +355,24 @@ function parseScheduledAt(text: string): Date {
   return refuse(errorResponse(...faults.time("")));
 }
 
+/** Lists the mails of the account, newest first, without their tags. */
+function listEmails(call: SandboxCall): SandboxResponse {
+  const query = queryOf(call);
+  const all = searchSent(call, 5, (mail) => copyKind(mail) === undefined).toReversed();
+  const after = query.get("after");
+  const start = after === null ? 0 : all.findIndex(({ messageId }) => messageId === after) + 1;
+  const end = start + Math.min(Number(query.get("limit") ?? 20), 100);
+  const data = all.slice(start, end).map((mail) => ({
+    id: mail.messageId,
+    from: formatMailbox(mail.from),
+    to: shownIn(mail).to.map(formatMailbox),
+    subject: mail.content.subject,
+    created_at: mail.at.toISOString(),
+    last_event: "delivered",
+  }));
+  return ok({ object: "list", has_more: end < all.length, data });
+}
+
 function readEmail({ sent, scheduled, params: [id = ""] }: SandboxCall): SandboxResponse {
   const [waiting] = scheduled(id);
   const mails = waiting?.drafts ?? sent(id);
@@ -374,6 +394,7 @@ function readEmail({ sent, scheduled, params: [id = ""] }: SandboxCall): Sandbox
     created_at: ("at" in mail ? (mail.at as Date) : clock.now()).toISOString(),
     scheduled_at: waiting?.due.toISOString() ?? null,
     last_event: waiting ? "scheduled" : "delivered",
+    tags: Object.entries(mail.metadata).map(([name, value]) => ({ name, value })),
   });
 }
 

@@ -20,6 +20,7 @@ import {
   toRecord,
   unsupported,
 } from "../request-reader.ts";
+import { searchSent } from "../search.ts";
 import type {
   AcceptedMail,
   SandboxCall,
@@ -165,7 +166,9 @@ export const smtp2go: SandboxProvider = {
   routes: {
     "POST /v3/email/send": sendOne,
     "POST /v3/email/batch": sendBatch,
-    "POST /v3/api_keys/permissions": () => okWithId(["/email/send", "/email/batch"]),
+    "POST /v3/activity/search": searchActivity,
+    "POST /v3/api_keys/permissions": () =>
+      okWithId(["/email/send", "/email/batch", "/activity/search"]),
   },
   maxBytes: 50 * 1024 * 1024,
   errors: {
@@ -188,6 +191,42 @@ export const smtp2go: SandboxProvider = {
 function readKeyFromBody(request: SandboxRequest): string | undefined {
   if (!request.body.length) return undefined;
   return KeyBody.safeParse(parseJson(request, smtp2go.errors.malformed)).data?.api_key;
+}
+
+const ActivitySearch = z.object({
+  search_recipient: z.string(),
+  start_date: z.iso.datetime(),
+  end_date: z.iso.datetime(),
+  custom_headers: z.array(z.string()).default([]),
+  only_latest: z.literal(true),
+  limit: z.int().min(1).max(1000).default(100),
+});
+
+/** Finds mails whose recipient contains a text, with their latest event. */
+function searchActivity(call: SandboxCall): SandboxResponse {
+  const search = parseBody(ActivitySearch, call.json(), invalidField);
+  const [from, until] = [new Date(search.start_date), new Date(search.end_date)];
+  const text = search.search_recipient.toLowerCase();
+  const found = searchSent(
+    call,
+    60,
+    ({ to, at }) => to.email.toLowerCase().includes(text) && at >= from && at < until,
+  );
+  const events = found.slice(0, search.limit).map((mail) => ({
+    from: mail.from.email,
+    sender: mail.from.email,
+    recipient: mail.to.email,
+    email_id: mail.messageId,
+    date: mail.at.toISOString(),
+    event: "processed",
+    subject: renderPart(mail, "subject"),
+    custom_headers: Object.fromEntries(
+      Object.entries(mail.headers).filter(([name]) => search.custom_headers.includes(name)),
+    ),
+  }));
+  const isComplete = events.length === found.length;
+  const token = isComplete ? null : "next";
+  return okWithId({ events, total_events: found.length, continue_token: token });
 }
 
 interface EmailResult {
