@@ -260,7 +260,13 @@ export const send = routeGroup("send", [
         "Only items of this site. Defaults to the site of the API key, else to all sites of " +
           "the organization.",
       ),
-      status: z.enum(sends.sendStatuses).optional().describe("Only items with this status."),
+      status: z
+        .enum(sends.sendStatuses)
+        .optional()
+        .describe(
+          "Only items with this status. `uncertain` with a `to` of 72 hours ago: emails that the " +
+            "provider neither reported nor found, to be sent again or closed.",
+        ),
       contactId: QueryId.optional().describe("Only items of this contact."),
       campaignId: QueryId.optional().describe("Only sends of this campaign."),
       batchId: QueryId.optional().describe("Only sends of this batch."),

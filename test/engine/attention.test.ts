@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { put, transact, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { addSeconds, now } from "../../shared/clock.ts";
 import { getAttention } from "../../shared/domain/analytics/attention.ts";
 import * as quotas from "../../shared/domain/billing/quota.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import * as dailyCounters from "../../shared/domain/sending/daily-counters.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys, type RecordKind } from "../../shared/keys.ts";
 import { plans } from "../../shared/plans.ts";
@@ -136,6 +137,36 @@ test("stops of the user, short failures and old ones need no attention", async (
     }),
     write(update(keys.importRun(caller.orgId, made.imports!), { set: { status: "failed" } })),
   ]);
+  expect(await getAttention(caller)).toEqual({ problems: [] });
+});
+
+test("uncertain emails need attention for 90 days, until they are settled", async () => {
+  const { caller, made } = await world();
+  const { orgId } = caller;
+  const countOn = (daysAgo: number, counts: dailyCounters.DayCounts) =>
+    transact(
+      ...dailyCounters.dayCounterWrites(
+        orgId,
+        {
+          siteId: made.sites!,
+          date: addSeconds(-daysAgo * 86_400)
+            .toISOString()
+            .slice(0, 10),
+          shardSeed: 1,
+        },
+        [{ configId: made["sending-configs"]!, counts }],
+      ),
+    );
+  await countOn(80, { uncertain: 3 });
+  await countOn(5, { recovered: 1 });
+  expect((await getAttention(caller)).problems).toMatchObject([
+    {
+      code: "mails_uncertain",
+      severity: "warning",
+      message: expect.stringMatching(/^For 2 emails of the last 90 days/),
+    },
+  ]);
+  await countOn(0, { failed: 2, uncertain: -2 });
   expect(await getAttention(caller)).toEqual({ problems: [] });
 });
 

@@ -314,13 +314,18 @@ async function findSequenceProblems(caller: Caller): Promise<Problem[]> {
   );
 }
 
+/**
+ * A mail is counted as uncertain on one day, and as settled on another. 90 days have both, and are
+ * longer than the content of a mail is kept.
+ */
 async function findUncertainMails(caller: Caller): Promise<Problem[]> {
   const { orgId } = caller;
   const [siteIds, today] = await Promise.all([
     sites.listVisibleSiteIds(caller),
     organizations.getToday(orgId),
   ]);
-  const totals = await days.getTotalsByDate(orgId, siteIds, periodEndingOn("7d", today));
+  const newest = siteIds.slice(-days.maxSites);
+  const totals = await days.getTotalsByDate(orgId, newest, periodEndingOn("90d", today));
   const { uncertain } = toMetrics(addUp([...totals.values()]));
   if (uncertain <= 0) return [];
   return [
@@ -328,9 +333,10 @@ async function findUncertainMails(caller: Caller): Promise<Problem[]> {
       code: "mails_uncertain",
       severity: "warning",
       message:
-        `For ${count(uncertain)} emails of the last 7 days it is unknown whether the provider ` +
+        `For ${count(uncertain)} emails of the last 90 days it is unknown whether the provider ` +
         "accepted them. They are settled when it reports or finds them; check that its webhook " +
-        "is set up. You can settle them in the log; from 72 hours on, they can be sent again.",
+        "is set up. After 72 hours, send the others again or close them: the log lists them by " +
+        "the status `uncertain`.",
       since: null,
       record: { type: "organization", id: orgId, siteId: null },
     },

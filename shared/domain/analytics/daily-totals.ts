@@ -15,7 +15,8 @@ import {
   getDomainTotals,
 } from "./daily-rollups.ts";
 
-const maxSites = 100;
+/** Of one response. */
+export const maxSites = 100;
 
 /** Totals of all the sites by date. Throws 400 for too many sites. */
 export async function getTotalsByDate(
