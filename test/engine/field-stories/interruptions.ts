@@ -146,6 +146,32 @@ async function spentQuota(): Promise<void> {
   await provider.stop();
 }
 
+async function spentQuotaOfSingles(): Promise<void> {
+  const sender = await createCampaignSender();
+  const { provider, caller } = sender;
+  const newDay = clock.addSeconds(20 * 3600);
+  provider.faultFor = () =>
+    provider.mails.length >= 3 && clock.now() < newDay
+      ? { status: 429, headers: { "retry-after": "3600" } }
+      : undefined;
+  const single = async () =>
+    (await mailTest.send(sender, { to: `${randomUUID()}@example.com` })).id;
+  const before = [await single(), await single(), await single()];
+  await runWorkers(hours(0.1));
+  const held = await single();
+  await single();
+  await mailTest.sendBatch(sender, mailTest.uniqueRecipients(40));
+  await runWorkers(hours(1));
+  expect(provider.mails.map(({ sendId }) => sendId).toSorted()).toEqual(before.toSorted());
+  expect((await findDetail(caller, held)).status).toBe("queued");
+  await runWorkers(hours(20));
+  const listed = await mailTest.listAllSends(sender);
+  expect(listed.map(({ status }) => status)).toEqual(Array(45).fill("sent"));
+  expect(new Set(provider.mails.map(({ sendId }) => sendId)).size).toBe(45);
+  expect(provider.mails).toHaveLength(45);
+  await provider.stop();
+}
+
 async function busyServer(): Promise<void> {
   const campaign = await startCampaign(5);
   const { sender } = campaign;
@@ -335,6 +361,8 @@ export const interruptions: Record<string, Story> = {
   "a provider that cuts connections gets each email once": cutConnections,
   "the count of sent emails never exceeds the emails that were accepted": providerErrors,
   "a spent quota of the provider delays the rest of a campaign and loses nobody": spentQuota,
+  "a spent quota of the provider delays single emails and batches, and keeps none queued":
+    spentQuotaOfSingles,
   "a busy provider makes no contact unreachable": busyServer,
   "an email that the provider rejects is failed, not sent, and the contact stays": refusedSender,
   "a contact whose email cannot be rendered fails alone": brokenRecipient,
