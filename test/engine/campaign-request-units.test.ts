@@ -106,7 +106,7 @@ test("a campaign of a site with a frequency cap costs at most 0.75 read units a 
   await from.provider.stop();
 }, 120_000);
 
-test("an audit costs at most 0.05 read units a mail, and 0.2 once each mail has events", async () => {
+test("an audit costs at most 0.025 read units a mail, and 0.15 once each mail has events", async () => {
   const from = await createSenderWithMembers();
   const { orgId } = from.caller;
   const { id } = await createDraft(from);
@@ -122,7 +122,7 @@ test("an audit costs at most 0.05 read units a mail, and 0.2 once each mail has 
     return { usage, hash: audit.hash };
   };
   const first = await measureAudit();
-  expect(first.usage.readUnits / people).toBeLessThanOrEqual(0.05);
+  expect(first.usage.readUnits / people).toBeLessThanOrEqual(0.025);
   expect(first.usage.writeUnits).toBeLessThanOrEqual(20);
   const sendIds = from.provider.mails.map(({ sendId }) => sendId);
   for (const some of splitIntoBatches(sendIds, 1000)) {
@@ -132,7 +132,7 @@ test("an audit costs at most 0.05 read units a mail, and 0.2 once each mail has 
   await auditAgain(from.caller, id);
   const second = await measureAudit();
   expect(second.hash).toBe(first.hash);
-  expect(second.usage.readUnits / people).toBeLessThanOrEqual(0.2);
+  expect(second.usage.readUnits / people).toBeLessThanOrEqual(0.15);
   const poll = await measureUnits(() => getAudit(from.caller, id));
   expect(poll.usage.readUnits).toBeLessThanOrEqual(12);
   await from.provider.stop();

@@ -164,7 +164,37 @@ async function campaignRows(
       aim: atMost(maxMemory / 1e6, memory.peak / 1e6, "MB"),
       note: `peak of all workers and queues; ${megabytes(memory.before)} before the start`,
     },
+    await auditRow(site, id, label),
   ];
+}
+
+const maxAuditReads = 0.05;
+
+/** The audit that the end of the campaign has started, once more. */
+async function auditRow(
+  { service, caller, contactIds }: SeededSite,
+  id: number,
+  label: string,
+): Promise<BenchRow> {
+  const whenComplete = async (): Promise<void> => {
+    for (let status = "auditing"; status !== "complete"; ) {
+      await clock.sleep(50);
+      ({ status } = (await caller.call<{ status: string }>("GET", `/campaigns/${id}/audit`)).data);
+    }
+  };
+  await whenComplete();
+  const { seconds, units } = await measure(service, async () => {
+    await caller.call("POST", `/campaigns/${id}/audit`);
+    await whenComplete();
+  });
+  const { readUnits, writeUnits } = units.jobs ?? noUnits;
+  const reads = readUnits / contactIds.length;
+  return {
+    what: `${label}: read units per recipient for the audit`,
+    value: formatNumber(reads),
+    aim: atMost(maxAuditReads, reads),
+    note: `and ${formatNumber(writeUnits)} write units in all, in ${formatNumber(seconds)} s`,
+  };
 }
 
 const megabytes = (bytes: number): string => `${formatNumber(bytes / 1e6)} MB`;
