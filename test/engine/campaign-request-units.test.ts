@@ -11,8 +11,10 @@ import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import {
+  type CampaignSender,
   createCampaignSender,
   createDraft,
   insertListMembers,
@@ -106,7 +108,46 @@ test("a campaign of a site with a frequency cap costs at most 0.75 read units a 
   await from.provider.stop();
 }, 120_000);
 
-test("an audit costs at most 0.025 read units a mail, and 0.15 once each mail has events", async () => {
+/** Lists 50 sends, newest and older, with each filter that all sends match. */
+async function expectCheapPages(
+  { caller, siteId, provider }: CampaignSender,
+  filter: { campaignId: number; status: "sent" | "delivered" },
+): Promise<void> {
+  const { campaignId, status } = filter;
+  const [to, from] = [clock.addSeconds(60).toISOString(), clock.addSeconds(-3600).toISOString()];
+  const email = provider.mails[0]!.to;
+  const filters = [
+    {},
+    { siteId },
+    { campaignId },
+    { status },
+    filter,
+    { from, to },
+    { subject: "News" },
+  ];
+  let most = 0;
+  for (const own of filters) {
+    let cursor: string | undefined;
+    for (let page = 1; page <= 2; page++) {
+      const request = { limit: 50, cursor };
+      const { result, usage } = await measureUnits(() => sends.list(caller, request, own));
+      most = Math.max(most, usage.readUnits);
+      expect(result.sends).toHaveLength(50);
+      expect(result.sends.every((send) => send.status === status)).toBe(true);
+      expect(usage.readUnits).toBeLessThanOrEqual(40);
+      cursor = result.pagination.nextCursor ?? undefined;
+    }
+  }
+  const byAddress = await measureUnits(() => sends.list(caller, { limit: 50 }, { email, status }));
+  expect(byAddress.result.sends).toHaveLength(1);
+  expect(byAddress.usage.readUnits).toBeLessThanOrEqual(40);
+  // A page without a match ends after 2,000 sends.
+  const scan = await measureUnits(() => sends.list(caller, { limit: 50 }, { status: "failed" }));
+  expect(scan.usage.readUnits).toBeLessThanOrEqual(400);
+  console.info(`50 sends: at most ${most} R; 2,000 without a match: ${scan.usage.readUnits} R`);
+}
+
+test("an audit costs at most 0.025 read units a mail, and 0.15 after events, which cost 1.2 write units; 50 sends cost 40", async () => {
   const from = await createSenderWithMembers();
   const { orgId } = from.caller;
   const { id } = await createDraft(from);
@@ -125,10 +166,17 @@ test("an audit costs at most 0.025 read units a mail, and 0.15 once each mail ha
   expect(first.usage.readUnits / people).toBeLessThanOrEqual(0.025);
   expect(first.usage.writeUnits).toBeLessThanOrEqual(20);
   const sendIds = from.provider.mails.map(({ sendId }) => sendId);
-  for (const some of splitIntoBatches(sendIds, 1000)) {
-    const events = some.map((sendId) => createEvent(sendId, "delivered", 5));
-    await applyMessages(await createEventMessage(orgId, events));
-  }
+  await expectCheapPages(from, { campaignId: id, status: "sent" });
+  const recording = await measureUnits(async () => {
+    for (const some of splitIntoBatches(sendIds, 500)) {
+      const events = some.map((sendId) => createEvent(sendId, "delivered", 5));
+      await applyMessages(await createEventMessage(orgId, events));
+    }
+  });
+  const writesPerEvent = recording.usage.writeUnits / people;
+  console.info(`events by 500: ${writesPerEvent} W, ${recording.usage.readUnits / people} R`);
+  expect(writesPerEvent).toBeLessThanOrEqual(1.2);
+  await expectCheapPages(from, { campaignId: id, status: "delivered" });
   await auditAgain(from.caller, id);
   const second = await measureAudit();
   expect(second.hash).toBe(first.hash);
