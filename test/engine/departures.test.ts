@@ -1,6 +1,7 @@
 // Contacts that become unreachable while a campaign is being sent get no mail that is claimed
 // after the change was answered.
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { worker as advance } from "../../functions/queue/advance.ts";
 import {
   QueryCommand,
   TransactWriteCommand,
@@ -16,6 +17,7 @@ import { createDepartureReader } from "../../shared/domain/audience/contacts/dep
 import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
 import * as suppressionImports from "../../shared/domain/audience/suppressions/suppression-imports.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import {
@@ -34,11 +36,14 @@ import {
   expectNoDuplicates,
   readConsistentNumbers,
   runWorkers,
+  sendingWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
-import { newContact } from "../support/contacts.ts";
+import { createContact, newContact } from "../support/contacts.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import { runLane } from "../support/sending.ts";
+import { createSequence, createSequenceSender, days } from "../support/sequences.ts";
+import * as virtual from "../support/virtual-queues.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
@@ -99,7 +104,7 @@ const waysToLeave: Record<string, Departure> = {
 
 interface CampaignOptions {
   capDays?: number | null;
-  provider?: "resend";
+  provider?: "postmark" | "resend";
 }
 
 /** Starts a campaign with `n` recipients, all queued in the lane. */
@@ -169,42 +174,74 @@ function pauseClaim() {
   };
 }
 
-test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
-  const { sender, recipients } = await startCampaign(1);
-  const [recipient] = recipients as [ContactItem];
-  const claim = pauseClaim();
-  const running = runWorkers({ forSeconds: 600 });
-  await claim.reached;
-  await unsubscribes.unsubscribe(await tokenOf(recipient));
-  claim.release();
-  await running;
-  expect(sender.provider.mails).toEqual([]);
-  await sender.provider.stop();
-});
+/** Enrolls a contact in a sequence with one mail. */
+async function startSequence(provider: "postmark" | "resend") {
+  const sender = await createSequenceSender(provider);
+  const contact = await createContact(sender, `${crypto.randomUUID()}@example.com`);
+  const { id } = await createSequence(sender, ["Hello"]);
+  await enrollments.enroll(sender.caller, id, { contactIds: [contact.id] });
+  return { sender, recipient: await contacts.findItem(sender.caller, contact.id) };
+}
 
-test("nor does it get the repeat of a call whose runner was frozen after that claim", async () => {
-  const { sender, recipients } = await startCampaign(1, { provider: "resend" });
-  const { caller, configId, provider } = sender;
-  const [recipient] = recipients as [ContactItem];
-  const claim = pauseClaim();
-  const frozen = runLane(caller.orgId, configId);
-  await claim.reached;
-  await unsubscribes.unsubscribe(await tokenOf(recipient));
-  const look = pauseCall(QueryCommand, ({ input }) =>
-    Object.values(input.ExpressionAttributeValues ?? {}).includes(
-      ranges.departures(caller.orgId).pk,
-    ),
-  );
-  claim.release();
-  await look.reached;
-  advanceClock(leaseSeconds + 1);
-  await runWorkers({ forSeconds: 600 });
-  look.release();
-  await frozen;
-  await runWorkers({ forSeconds: 600 });
-  expect(provider.mails).toEqual([]);
-  await provider.stop();
-});
+async function startCampaignForOne(provider: "postmark" | "resend") {
+  const { sender, recipients } = await startCampaign(1, { provider });
+  return { sender, recipient: recipients[0]! };
+}
+
+async function startOldCampaign(provider: "postmark" | "resend") {
+  const started = await startCampaignForOne(provider);
+  advanceClock(days(8));
+  return started;
+}
+
+const mailings = [
+  ["a campaign", startCampaignForOne],
+  ["a campaign that started more than 7 days ago", startOldCampaign],
+  ["a sequence", startSequence],
+] as const;
+
+const runAllWorkers = () => virtual.runWorkers([advance, ...sendingWorkers], { forSeconds: 600 });
+
+test.each(mailings)(
+  "a recipient of %s who unsubscribes between the check and the claim gets no mail",
+  async (_, start) => {
+    const { sender, recipient } = await start("postmark");
+    const claim = pauseClaim();
+    const running = runAllWorkers();
+    await claim.reached;
+    await unsubscribes.unsubscribe(await tokenOf(recipient));
+    claim.release();
+    await running;
+    expect(sender.provider.mails).toEqual([]);
+    await sender.provider.stop();
+  },
+);
+
+test.each(mailings)(
+  "a recipient of %s who left gets no repeat of a call whose runner was frozen after that claim",
+  async (_, start) => {
+    const { sender, recipient } = await start("resend");
+    const { caller, provider } = sender;
+    const claim = pauseClaim();
+    const frozen = runAllWorkers();
+    await claim.reached;
+    await unsubscribes.unsubscribe(await tokenOf(recipient));
+    const look = pauseCall(QueryCommand, ({ input }) =>
+      Object.values(input.ExpressionAttributeValues ?? {}).includes(
+        ranges.departures(caller.orgId).pk,
+      ),
+    );
+    claim.release();
+    await look.reached;
+    advanceClock(leaseSeconds + 1);
+    await runLane(caller.orgId, sender.configId);
+    look.release();
+    await frozen;
+    await runAllWorkers();
+    expect(provider.mails).toEqual([]);
+    await provider.stop();
+  },
+);
 
 test("a departure written minutes after its timestamp is found by a reader that read meanwhile", async () => {
   const { sender, recipients } = await startCampaign(2);

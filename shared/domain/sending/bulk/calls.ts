@@ -199,6 +199,10 @@ async function claimCall(
 ): Promise<CallClaim | undefined> {
   const { orgId, queued, callSize, source } = prepared;
   const { lastClaim, results, unsettled, maybeHandedOver } = progress;
+  const fanOutReadAt = getRecentReadAt(prepared);
+  // Without a recent read, the recipients are read now, and those that leave before the claim are
+  // found afterwards.
+  const readAt = fanOutReadAt ?? now().toISOString();
   const claim: CallClaim = {
     by: randomBase62(8),
     attempt: 1 + (results.at(-1)?.attempt ?? 0),
@@ -207,7 +211,7 @@ async function claimCall(
       : await provider.openIdempotencyWindow(transport.provider, transport.config),
     revision: transport.config.revision,
     alone: maybeHandedOver.size ? true : undefined,
-    skip: await listExclusions(prepared, transport, unsettled),
+    skip: await listExclusions(prepared, transport, { recipients: unsettled, fanOutReadAt }),
     later: slowRecipients.length ? slowRecipients.map(({ i }) => i) : undefined,
   };
   const unchanged = all(
@@ -231,8 +235,16 @@ async function claimCall(
   );
   if (!isClaimed && !(await isOwnClaim(prepared, call, claim))) return undefined;
   queued[`c${call}`] = claim;
-  return skipLateDepartures({ prepared, call, claim }, unsettled);
+  const kept = unsettled.filter(({ i }) => !(i in claim.skip));
+  return skipLateDepartures({ prepared, call, claim }, { recipients: kept, readAt });
 }
+
+/**
+ * When the fan-out read the recipients, if the departure log covers the time since. Undefined for
+ * chunks of sequences and for old chunks.
+ */
+const getRecentReadAt = ({ head: { readAt } }: PreparedChunk): string | undefined =>
+  readAt !== undefined && isCovered(readAt) ? readAt : undefined;
 
 /**
  * Leaves out recipients that left between the first look and the claim, so that nobody gets a mail
@@ -240,11 +252,10 @@ async function claimCall(
  */
 async function skipLateDepartures(
   { prepared, call, claim }: Pick<ClaimedCall, "prepared" | "call" | "claim">,
-  recipients: ChunkRecipient[],
+  { recipients, readAt }: { recipients: ChunkRecipient[]; readAt: string },
 ): Promise<CallClaim | undefined> {
-  if (!prepared.source) return claim;
-  const kept = recipients.filter(({ i }) => !(i in claim.skip));
-  const late = await listDepartedReasons(prepared, kept);
+  if (!prepared.source || !recipients.length) return claim;
+  const late = await listDepartedReasons(prepared, recipients, readAt);
   if (!late.size) return claim;
   const changed = { ...claim, skip: { ...claim.skip, ...Object.fromEntries(late) } };
   return (await replaceClaim(prepared, call, changed)) ? changed : undefined;
@@ -301,6 +312,12 @@ async function isOwnClaim(
 
 const queuedKey = ({ queued: { pk, sk } }: PreparedChunk) => ({ pk, sk });
 
+interface RecipientLook {
+  recipients: ChunkRecipient[];
+  /** Undefined: all recipients are read again. */
+  fanOutReadAt: string | undefined;
+}
+
 /**
  * By index: why recipients get no mail. They were cancelled or suppressed since acceptance, or
  * their mail cannot be rendered.
@@ -308,10 +325,10 @@ const queuedKey = ({ queued: { pk, sk } }: PreparedChunk) => ({ pk, sk });
 async function listExclusions(
   prepared: PreparedChunk,
   { listFlaws }: ChunkTransport,
-  recipients: ChunkRecipient[],
+  { recipients, fanOutReadAt }: RecipientLook,
 ): Promise<CallClaim["skip"]> {
   const reasons = await (prepared.source
-    ? listMarketingExclusions(prepared, prepared.source, recipients)
+    ? listMarketingExclusions(prepared, prepared.source, { recipients, fanOutReadAt })
     : listTransactionalExclusions(prepared, recipients));
   const flaws = await listFlaws(recipients);
   return Object.fromEntries(
@@ -324,12 +341,12 @@ async function listExclusions(
 async function listMarketingExclusions(
   prepared: PreparedChunk,
   source: sources.MailSource,
-  recipients: ChunkRecipient[],
+  { recipients, fanOutReadAt }: RecipientLook,
 ): Promise<(string | undefined)[]> {
   const { orgId, head } = prepared;
   const { siteId, capDays, topic } = head;
   const limits = { orgId, siteId, capDays, topic };
-  const isRecent = head.readAt !== undefined && isCovered(head.readAt);
+  const isRecent = fanOutReadAt !== undefined;
   const [state, reasons, departed] = await Promise.all([
     prepared.runner.readSourceState(source),
     // The departures name suppressed addresses. The frequency cap depends on mail that other
@@ -337,7 +354,7 @@ async function listMarketingExclusions(
     isRecent && !head.capDays
       ? []
       : eligibility.listExclusionReasons(limits, recipients, { readsSuppressions: !isRecent }),
-    listDepartedReasons(prepared, recipients),
+    isRecent ? listDepartedReasons(prepared, recipients, fanOutReadAt) : new Map<number, string>(),
   ]);
   return recipients.map(({ i }, k) =>
     state === "cancelled" ? "cancelled" : (departed.get(i) ?? reasons[k]),
@@ -345,16 +362,17 @@ async function listMarketingExclusions(
 }
 
 /**
- * By index: why recipients of a campaign get no mail, of those that left since the fan-out read
- * them. Every change that was answered before this call counts.
+ * By index: why recipients of marketing mail get none, of those that left since they were read at
+ * `readAt`. Without it, all of them are read. Every change that was answered before this call
+ * counts.
  */
 async function listDepartedReasons(
-  { orgId, head, runner }: PreparedChunk,
+  { orgId, head: { siteId, topic }, runner }: PreparedChunk,
   recipients: ChunkRecipient[],
+  readAt: string | undefined,
 ): Promise<Map<number, string>> {
-  const { readAt, siteId, topic } = head;
-  if (readAt === undefined || !isCovered(readAt)) return new Map();
-  const departed = await runner.departures.filterDeparted(recipients, readAt);
+  const departed =
+    readAt === undefined ? recipients : await runner.departures.filterDeparted(recipients, readAt);
   if (!departed.length) return new Map();
   const reasons = await eligibility.listExclusionReasons({ orgId, siteId, topic }, departed, {
     consistent: true,
@@ -469,13 +487,14 @@ async function callProvider(
 }
 
 /**
- * Whether recipients of an interrupted call left since the fan-out. Its runner may have stopped
+ * Whether recipients of an interrupted call left since they were read. Its runner may have stopped
  * before it saw them, and a repeat with the same key has to have the same recipients.
  */
 async function hasDeparted({ prepared, progress, claim }: ClaimedCall): Promise<boolean> {
   if (!prepared.source) return false;
   const called = progress.unsettled.filter(({ i }) => !(i in claim.skip));
-  return (await listDepartedReasons(prepared, called)).size > 0;
+  const reasons = await listDepartedReasons(prepared, called, getRecentReadAt(prepared));
+  return reasons.size > 0;
 }
 
 function toUncalledOutcome(
