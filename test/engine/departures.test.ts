@@ -17,12 +17,22 @@ import { createDepartureReader } from "../../shared/domain/audience/contacts/dep
 import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
 import * as suppressionImports from "../../shared/domain/audience/suppressions/suppression-imports.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import * as topics from "../../shared/domain/audience/topics/topics.ts";
+import {
+  type ActionType,
+  actionTypes,
+  type ContactActionItem,
+} from "../../shared/domain/automation/contact-actions/action-schema.ts";
+import { applyAction } from "../../shared/domain/automation/contact-actions/apply-action.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import {
   leaveEverywhere,
   suppressRecipients,
+  suppressReported,
 } from "../../shared/domain/delivery-events/event-reactions.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -49,10 +59,17 @@ vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
 afterEach(restoreClient);
 
-type Departure = (sender: CampaignSender, contact: ContactItem) => Promise<unknown>;
+/** All campaigns are on the topic. */
+interface TopicSender extends CampaignSender {
+  topicId: number;
+}
+type Departure = (sender: TopicSender, contact: ContactItem) => Promise<unknown>;
 
-const tokenOf = async ({ orgId, siteId, id, email }: ContactItem): Promise<string> =>
-  (await createTokenMaker("unsubscribe"))({ orgId, siteId, contactId: id, email });
+const tokenOf = async (
+  { orgId, siteId, id, email }: ContactItem,
+  topicId?: number,
+): Promise<string> =>
+  (await createTokenMaker("unsubscribe"))({ orgId, siteId, contactId: id, email, topicId });
 const suppressAs =
   (reason: suppressions.SuppressionReason): Departure =>
   ({ caller }, { email }) =>
@@ -61,8 +78,67 @@ const providerEvents = (email: string, type: "bounce" | "spam_report" | "unsubsc
   { email, type, provider: "postmark" },
 ];
 const upsertOptions = { startSequences: false, resubscribe: false };
+const leaveTopic = ({ topicId }: TopicSender) => [{ id: topicId, subscribed: false }];
+const softBounceLimit = 2;
+
+const doesActionLeave: Record<ActionType, boolean> = {
+  add_tag: false,
+  remove_tag: false,
+  add_to_list: false,
+  remove_from_list: false,
+  join_topic: false,
+  leave_topic: true,
+  enroll: false,
+  unsubscribe: true,
+  suppress: true,
+  delete: true,
+};
+const leavingActions = actionTypes.filter((action) => doesActionLeave[action]);
+
+const applyLeavingAction =
+  (action: ActionType): Departure =>
+  ({ caller: { orgId }, siteId, topicId }, { id }) => {
+    const target = { id: topicId, name: "Topic" };
+    const item = { orgId, siteId, action, target, source: "test" };
+    return applyAction(item as ContactActionItem, [id]);
+  };
 
 const waysToLeave: Record<string, Departure> = {
+  ...Object.fromEntries(
+    leavingActions.map((action) => [`action ${action}`, applyLeavingAction(action)]),
+  ),
+  "unsubscribe link of a topic": async ({ topicId }, contact) =>
+    unsubscribes.unsubscribe(await tokenOf(contact, topicId)),
+  "topic on the preference page": async (sender, contact) =>
+    unsubscribes.chooseTopics(
+      await tokenOf(contact),
+      { source: "preference_page" },
+      leaveTopic(sender),
+    ),
+  "topic by the API": (sender, { id }) =>
+    contactTopics.change(sender.caller, id, {
+      choices: leaveTopic(sender),
+      consent: { source: "api" },
+    }),
+  "topic of the contact by the API": (sender, { id }) =>
+    contacts.change(sender.caller, id, { topics: leaveTopic(sender) }),
+  "topic by bulk upsert or import": (sender, { email }) =>
+    bulkUpsert.save(sender, [{ email, topics: leaveTopic(sender) }], upsertOptions),
+  "unsubscribe link of the site": async (_, contact) =>
+    unsubscribes.unsubscribeFromSite(await tokenOf(contact)),
+  "soft bounces up to the limit": ({ caller, siteId }, { email }) =>
+    suppressReported(
+      caller.orgId,
+      Array.from({ length: softBounceLimit }, (_, sendId) => ({
+        ...providerEvents(email, "bounce")[0]!,
+        bounceType: "soft",
+        siteId,
+        sendId,
+        acceptedAt: now().toISOString(),
+      })),
+    ),
+  "erasure of the address": ({ caller }, { email }) =>
+    suppressions.suppressByHash(caller.orgId, email),
   "unsubscribe link and one-click": async (_, contact) =>
     unsubscribes.unsubscribe(await tokenOf(contact)),
   "unsubscribe link for all sites": async (_, contact) =>
@@ -85,12 +161,10 @@ const waysToLeave: Record<string, Departure> = {
     leaveEverywhere(caller.orgId, providerEvents(email, "unsubscribe")),
   removal: ({ caller }, { id }) => contacts.remove(caller, id),
   erasure: ({ caller }, { id }) => erase(caller, id),
-  "suppression of the contact's new address": async ({ caller }, contact) => {
-    await contacts.change(caller, contact.id, { email: `new-${contact.email}` });
-    await suppressAs("bounce")({ caller } as CampaignSender, {
-      ...contact,
-      email: `new-${contact.email}`,
-    });
+  "suppression of the contact's new address": async (sender, contact) => {
+    const email = `new-${contact.email}`;
+    await contacts.change(sender.caller, contact.id, { email });
+    await suppressAs("bounce")(sender, { ...contact, email });
   },
   "change to a suppressed address": async ({ caller }, contact) => {
     await suppressions.suppress(caller.orgId, {
@@ -103,39 +177,49 @@ const waysToLeave: Record<string, Departure> = {
 };
 
 interface CampaignOptions {
+  topic?: "subscribed" | "unsubscribed";
   capDays?: number | null;
   provider?: "postmark" | "resend";
 }
 
 /** Starts a campaign with `n` recipients, all queued in the lane. */
-async function startCampaign(n: number, { capDays = null, provider }: CampaignOptions = {}) {
+async function startCampaign(
+  n: number,
+  { topic = "subscribed", capDays = null, provider }: CampaignOptions = {},
+) {
   const sender = await createCampaignSender(provider);
   const { caller, siteId, listId } = sender;
-  await sites.change(caller, siteId, { sendFrequencyCapDays: capDays });
+  await sites.change(caller, siteId, { sendFrequencyCapDays: capDays, softBounceLimit });
+  const topicFields = { siteId, name: "News", defaultSubscription: topic };
+  const { id: topicId } = await topics.create(caller, NewTopic.parse(topicFields));
   const prefix = crypto.randomUUID().slice(0, 8);
   const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
-      const fields = newContact(`${prefix}-${i}@example.com`, { lists: [listId] });
+      const fields = newContact(`${prefix}-${i}@example.com`, {
+        lists: [listId],
+        topics: topic === "unsubscribed" ? [{ id: topicId, subscribed: true }] : [],
+      });
       const { id } = await contacts.create(caller, { siteId, ...fields });
       return contacts.findItem(caller, id);
     }),
   );
-  const { id } = await createDraft(sender);
+  const { id } = await createDraft(sender, { topicId });
   await state.sendNow(sender.caller, id);
   const key = { orgId: sender.caller.orgId, kind: "campaign" as const, id };
   for (const shard of emailShards) await runFanOut(key, shard);
   expect(await readConsistentNumbers(sender, id)).toMatchObject({ accepted: n, queued: n });
-  return { sender, recipients, id };
+  return { sender: { ...sender, topicId }, recipients, id };
 }
 
-test.each([
-  ["", null],
-  [" of a site with a frequency cap", 1],
+test.each<[string, CampaignOptions]>([
+  ["", {}],
+  [" of a site with a frequency cap", { capDays: 1 }],
+  [" of an opt-in topic", { topic: "unsubscribed" }],
 ])(
   "contacts%s that become unreachable in any way after the fan-out get no mail; all others do",
-  async (_, capDays) => {
+  async (_, options) => {
     const ways = Object.entries(waysToLeave);
-    const { sender, recipients, id } = await startCampaign(ways.length + 2, { capDays });
+    const { sender, recipients, id } = await startCampaign(ways.length + 2, options);
     for (const [i, [, leave]] of ways.entries()) await leave(sender, recipients[i]!);
     await runWorkers({ forSeconds: 600 });
     const mailed = expectNoDuplicates(sender).map(({ to }) => to);
@@ -149,8 +233,10 @@ test.each([
         .map(({ email }) => email)
         .sort(),
     );
-    const { sent, accepted, unsubscribed, suppressed } = await readConsistentNumbers(sender, id);
-    expect([sent, accepted, unsubscribed + suppressed]).toEqual([2, 2, ways.length]);
+    const numbers = await readConsistentNumbers(sender, id);
+    const { sent, accepted, unsubscribed, suppressed, notInTopic } = numbers;
+    const left = unsubscribed + suppressed + notInTopic;
+    expect([sent, accepted, left]).toEqual([2, 2, ways.length]);
     await sender.provider.stop();
   },
 );

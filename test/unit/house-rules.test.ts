@@ -70,6 +70,22 @@ const rules: Rule[] = [
     example: "  permit(who, record.siteId);",
   },
   {
+    promise: "only these modules write the status of contacts, and commit it with its departures",
+    files: service,
+    exceptions:
+      /^shared\/domain\/(audience\/(contacts\/(contact-(status|writes)|contacts|upsert-transactions)|suppressions\/suppressions)|forms\/acceptance)\.ts$/,
+    forbidden: /\b(statusWrite|changeWrites|contactWrites\.(insert|remove)Writes)\(/,
+    example: "await write(contactStatus.statusWrite(before, after));",
+  },
+  {
+    promise: "the change of a contact decides whether it departs, not the caller",
+    files: service,
+    exceptions:
+      /^shared\/domain\/audience\/(contacts\/(contact-events|departures)|suppressions\/suppressions)\.ts$/,
+    forbidden: /\bcommitDepartures\(/,
+    example: "await commitDepartures(orgId, { contactIds: [id] }, commit);",
+  },
+  {
     promise: "the domain does not import HTTP, Lambda events or the entry points",
     files: /^shared\/(domain|providers)\//,
     forbidden: /from "(aws-lambda|@middy\/[^"]+|(\.\.\/)+(http|functions)\/[^"]+)"/,

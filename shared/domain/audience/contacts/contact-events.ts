@@ -1,9 +1,11 @@
-// Webhook events of contacts, and the commit of every change that causes one.
+// The commit of every change of contacts, with what follows from it: webhook events and entries in
+// the departure log.
 import { isDeepStrictEqual } from "node:util";
 import type { Write } from "../../../adapters/dynamodb/table.ts";
 import { prepareEvents, type RecordEvent } from "../../webhooks/record-events.ts";
+import { listOfSite } from "../topics/site-topics.ts";
 import type { ContactItem, ContactStatus } from "./contact-schema.ts";
-import { commitDepartures, type Departures } from "./departures.ts";
+import { commitDepartures } from "./departures.ts";
 
 /** A contact before and after a change. A new one has no `before`, a deleted one no `after`. */
 export interface ContactTransition {
@@ -15,22 +17,57 @@ export interface ContactTransition {
 export const maxExtraWrites = 2;
 
 /**
- * Every change of the fields or the status of contacts is committed here, and every change that
- * makes one unreachable. `commit` adds the given writes to its transaction, is called once, and
- * throws if nothing was written.
+ * Every change of the fields, the status or the topics of contacts is committed here. Contacts that
+ * become unreachable by it are logged. `repeatedIds`: contacts that are logged as well, because an
+ * earlier request may have committed their change without finishing. `commit` adds the given writes
+ * to its transaction, is called once, and throws if nothing was written.
  */
 export async function commitContactChanges<T>(
   orgId: number,
-  { transitions, departures = {} }: { transitions: ContactTransition[]; departures?: Departures },
+  { transitions, repeatedIds = [] }: { transitions: ContactTransition[]; repeatedIds?: number[] },
   commit: (extraWrites: Write[]) => Promise<T>,
 ): Promise<T> {
-  const events = await prepareEvents(orgId, () => transitions.flatMap(listEvents));
-  const result = await commitDepartures(orgId, departures, (logWrites) =>
+  const [events, departed] = await Promise.all([
+    prepareEvents(orgId, () => transitions.flatMap(listEvents)),
+    listDeparted(transitions),
+  ]);
+  const contactIds = [...new Set([...departed.map(({ id }) => id), ...repeatedIds])];
+  const result = await commitDepartures(orgId, { contactIds }, (logWrites) =>
     commit([...logWrites, ...events.writes]),
   );
   await events.afterCommit();
   return result;
 }
+
+async function listDeparted(transitions: ContactTransition[]): Promise<ContactItem[]> {
+  const leaves = await Promise.all(
+    transitions.map(
+      async ({ before, after }) =>
+        before !== undefined &&
+        (!after || losesStatus(before, after) || (await leavesTopic(before, after))),
+    ),
+  );
+  return transitions.flatMap(({ before }, i) => (before && leaves[i] ? [before] : []));
+}
+
+/** The suppression has logged the address. Mail to an earlier address is found by the contact. */
+const losesStatus = (before: ContactItem, { status }: ContactItem): boolean =>
+  before.status === "subscribed" &&
+  (status === "suppressed" ? before.movedAt !== undefined : status !== "subscribed");
+
+/** Contacts who join a topic, which is opt-in, differ from its default too. */
+async function leavesTopic(before: ContactItem, after: ContactItem): Promise<boolean> {
+  if (listAdded(before.leftTopics, after.leftTopics).size) return true;
+  const switched = listAdded(before.switchedTopics, after.switchedTopics);
+  if (!switched.size) return false;
+  const topics = await listOfSite(after.orgId, after.siteId);
+  const isOptIn = (id: number) =>
+    topics.find((topic) => topic.id === id)?.defaultSubscription === "unsubscribed";
+  return ![...switched].every(isOptIn);
+}
+
+const listAdded = (before = new Set<number>(), after = new Set<number>()): Set<number> =>
+  after.difference(before);
 
 const textFields = ["firstName", "lastName", "phone", "company", "timezone", "source"] as const;
 const comparedFields = ["email", ...textFields, "customFields", "status"] as const;

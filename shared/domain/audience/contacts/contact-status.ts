@@ -48,11 +48,9 @@ const syncContact = (contact: ContactItem, isSuppressed: boolean): Promise<void>
     const current = isFirst ? contact : await readAgain(contact);
     const suppressed = isFirst ? isSuppressed : (await get(suppressionKey(contact))) !== undefined;
     if (!current || (current.status === "suppressed") === suppressed) return;
-    // The suppression has logged the address. Mail to an earlier address is found by the contact.
-    const departures = suppressed && current.movedAt ? { contactIds: [current.id] } : {};
     const after = (suppressed ? toSuppressed : toRestored)(current);
     const transitions = [{ before: current, after }];
-    await commitContactChanges(current.orgId, { transitions, departures }, (extraWrites) =>
+    await commitContactChanges(current.orgId, { transitions }, (extraWrites) =>
       write(
         checkCondition(suppressionKey(current), suppressed ? exists : isNew),
         statusWrite(current, after),
@@ -119,15 +117,16 @@ export const setSubscription = (
     const current = isFirst ? contact : await readAgain(contact);
     if (!current) return false;
     const field = current.status === "suppressed" ? "unsuppressed" : "status";
-    const departures = status === "unsubscribed" ? { contactIds: [current.id] } : {};
     if (current[field] === status) {
-      if (departures.contactIds) await logDepartures(current.orgId, departures);
+      // An earlier request may have committed without finishing.
+      if (status === "unsubscribed")
+        await logDepartures(current.orgId, { contactIds: [current.id] });
       return true;
     }
     const after = { ...current, ...bumpVersion(current), [field]: status };
     const transitions = [{ before: current, after }];
     const consentWrites = consent ? [consentLogWrite(current, consent, { status })] : [];
-    await commitContactChanges(current.orgId, { transitions, departures }, (extraWrites) =>
+    await commitContactChanges(current.orgId, { transitions }, (extraWrites) =>
       write(statusWrite(current, after), ...consentWrites, ...extraWrites),
     );
     return true;

@@ -42,7 +42,6 @@ import {
 } from "./contact-schema.ts";
 import * as contactStatus from "./contact-status.ts";
 import * as contactWrites from "./contact-writes.ts";
-import { isDeparture } from "./departures.ts";
 import * as fieldNames from "./field-names.ts";
 import { contactReactions } from "./reactions.ts";
 
@@ -270,10 +269,12 @@ export async function change(
     ]);
     const { stored, entries, changes: topicChanges } = applyChoices(current, choices);
     const next = { ...contactWrites.applyChanges(current, spelled!), ...stored };
-    const leaves = isDeparture(current, next) || topics.some(({ subscribed }) => !subscribed);
+    const wantsToLeave =
+      (spelled!.status ?? "subscribed") !== "subscribed" ||
+      topics.some(({ subscribed }) => !subscribed);
     const change = {
       transitions: [{ before: current, after: next }],
-      ...(leaves && { departures: { contactIds: [id] } }),
+      repeatedIds: wantsToLeave ? [id] : [],
     };
     await commitContactChanges(caller.orgId, change, (extraWrites) =>
       write(
@@ -328,7 +329,7 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
       organizations.getToday(caller.orgId),
       deleteLog(caller.orgId, id),
     ]);
-    const change = { transitions: [{ before: current }], departures: { contactIds: [id] } };
+    const change = { transitions: [{ before: current }] };
     await commitContactChanges(caller.orgId, change, (extraWrites) =>
       write(...contactWrites.removeWrites(current, date), ...extraWrites),
     );

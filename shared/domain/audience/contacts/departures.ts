@@ -7,7 +7,6 @@ import { randomBase62 } from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { createSharedReads } from "../../../kernel/shared-reads.ts";
 import { keys, ranges, sha256 } from "../../../keys.ts";
-import type { ContactItem } from "./contact-schema.ts";
 
 export interface Departures {
   contactIds?: number[];
@@ -29,15 +28,9 @@ const maxAgeSeconds = 7 * daySeconds;
 const marginSeconds = 60;
 const maxCommitSeconds = 30;
 
-/** The contact stops getting marketing email. */
-export const isDeparture = (
-  before: Pick<ContactItem, "status"> | undefined,
-  after: Pick<ContactItem, "status">,
-): boolean => before?.status === "subscribed" && after.status !== "subscribed";
-
 /**
- * Every change that makes contacts or addresses unreachable is committed here. `commit` adds the
- * given writes to its transaction, and is called once.
+ * Every change that makes addresses unreachable is committed here, and every one of contacts, by
+ * `commitContactChanges`. `commit` adds the given writes to its transaction, and is called once.
  */
 export async function commitDepartures<T>(
   orgId: number,

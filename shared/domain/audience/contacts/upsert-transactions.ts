@@ -38,7 +38,6 @@ import {
   pointerWrite,
   unchangedCondition,
 } from "./contact-writes.ts";
-import { isDeparture } from "./departures.ts";
 import { contactReactions } from "./reactions.ts";
 
 /** One contact to upsert, with the rows of its email address. */
@@ -366,15 +365,9 @@ export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
     starting.map(({ next, sequenceIds }) => ({ contact: next, sequenceIds })),
     Math.floor((2 * free) / (3 * starting.length)),
   );
-  const contactIds = steps.flatMap(({ person, next, applied }) =>
-    isDeparture(person.current, next) || applied.changes.some(({ leaves }) => leaves)
-      ? [next.id]
-      : [],
-  );
   try {
     const changes = {
       transitions: steps.map(({ person, next }) => ({ before: person.current, after: next })),
-      departures: { contactIds },
     };
     await commitContactChanges(steps[0]!.next.orgId, changes, (extraWrites) =>
       write(

@@ -14,10 +14,11 @@ import {
   toConsentEntry,
   topicLogWrites,
 } from "../contacts/consent-log.ts";
+import { commitContactChanges } from "../contacts/contact-events.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
-import * as departures from "../contacts/departures.ts";
+import { logDepartures } from "../contacts/departures.ts";
 import type { ContactTopic, ContactTopics } from "./contact-topic-schemas.ts";
 import { listOfSite } from "./site-topics.ts";
 import type { TopicChoice } from "./topic-choice-schemas.ts";
@@ -43,23 +44,25 @@ export const change = (
     const chosen = resolveChoices(choices, await listOfSite(caller.orgId, contact.siteId));
     const { stored, entries, changes, isChange } = applyChoices(contact, chosen);
     const leaves = chosen.some(({ subscribed }) => !subscribed);
-    const departed = leaves ? { contactIds: [contactId] } : {};
+    const repeatedIds = leaves ? [contactId] : [];
     if (!isChange) {
       // An earlier request may have committed without finishing.
-      if (leaves) await departures.logDepartures(caller.orgId, departed);
+      if (leaves) await logDepartures(caller.orgId, { contactIds: repeatedIds });
       return contact;
     }
     const version = bumpVersion(contact);
     const date = await organizations.getToday(caller.orgId);
-    await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
+    const after = { ...contact, ...stored, ...version };
+    const change = { transitions: [{ before: contact, after }], repeatedIds };
+    await commitContactChanges(caller.orgId, change, (extraWrites) =>
       write(
         changeWrite(contact, stored, version),
         ...topicLogWrites(contact, consent, entries),
         ...topicCountWrites(contact, changes, date),
-        ...logWrites,
+        ...extraWrites,
       ),
     );
-    return { ...contact, ...stored, ...version };
+    return after;
   });
 
 const changeWrite = (
