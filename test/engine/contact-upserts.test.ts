@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { put, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
@@ -21,6 +22,7 @@ import {
 } from "../support/contacts.ts";
 import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
 import { everything } from "../support/extent.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 
 interceptClients();
 
@@ -214,6 +216,29 @@ test("unsubscribed contacts are subscribed again only with resubscribe", async (
   await save(shop, given, true);
   expect(await statuses()).toEqual(["subscribed", "subscribed"]);
   expect(await suppressions.find(shop.orgId, "bob@x.com")).toBeUndefined();
+});
+
+test("many new contacts follow suppressions that change meanwhile, for a read unit each", async () => {
+  const shop = await createTestSite();
+  const entry = (email: string) => ({ email, reason: "manual" as const, source: "test" });
+  const given = addresses(300);
+  const { orgId } = shop;
+  const { usage } = await measureUnits(() => save(shop, given.slice(0, 200)));
+  expect(usage.readUnits).toBeLessThan(1.2 * 200);
+  for (const email of ["p200@x.com", "p201@x.com"])
+    await suppressions.suppress(orgId, entry(email));
+  const insert = pauseCall(TransactWriteCommand);
+  const saving = save(shop, given.slice(100));
+  await insert.reached;
+  await suppressions.suppress(orgId, entry("p299@x.com"));
+  await suppressions.remove(orgId, "p201@x.com");
+  insert.release();
+  await saving;
+  restoreClient();
+  const all = await readAllContacts(shop);
+  const suppressed = all.filter((one) => (one as { status?: string }).status === "suppressed");
+  expect(all).toHaveLength(300);
+  expect(suppressed.map(({ sk }) => sk).toSorted()).toEqual(["p200@x.com", "p299@x.com"]);
 });
 
 test("an invalid row has an error message; failed rows have no id", async () => {

@@ -20,7 +20,7 @@ import { type Consent, consentLogWrite } from "./consent-log.ts";
 import { commitContactChanges } from "./contact-events.ts";
 import type { ContactItem } from "./contact-schema.ts";
 import { bumpVersion, lineOf, unchangedCondition } from "./contact-writes.ts";
-import { logDepartures } from "./departures.ts";
+import { createDepartureReader, logDepartures } from "./departures.ts";
 
 /** The contacts with these email addresses, in all sites of the organization. */
 export async function getContactsByEmail(orgId: number, emails: string[]): Promise<ContactItem[]> {
@@ -41,6 +41,32 @@ export async function syncWithSuppressions(orgId: number, contacts: ContactItem[
     );
     await inParallel(8, batch, (contact, i) => syncContact(contact, suppressions[i] !== undefined));
   }
+}
+
+// Fewer contacts cost less than the end of the log.
+const minContactsForLog = 20;
+
+/**
+ * The same for contacts that were created after their addresses were looked up at `lookedUpAt`:
+ * only reads the list for those that were suppressed then, or that the departure log names since.
+ */
+export async function syncCreated(
+  orgId: number,
+  created: { contact: ContactItem; wasSuppressed: boolean }[],
+  lookedUpAt: string,
+): Promise<void> {
+  const contacts = created.map(({ contact }) => contact);
+  if (contacts.length < minContactsForLog) return syncWithSuppressions(orgId, contacts);
+  const isDoubtful = ({ contact, wasSuppressed }: (typeof created)[number]) =>
+    wasSuppressed || contact.status === "suppressed";
+  const recipients = created
+    .filter((one) => !isDoubtful(one))
+    .map(({ contact }) => ({ to: contact.email, contactId: contact.id, contact }));
+  const departed = await createDepartureReader(orgId).filterDeparted(recipients, lookedUpAt);
+  await syncWithSuppressions(
+    orgId,
+    [...created.filter(isDoubtful), ...departed].map(({ contact }) => contact),
+  );
 }
 
 const syncContact = (contact: ContactItem, isSuppressed: boolean): Promise<void> =>

@@ -4,6 +4,7 @@
 
 import { ConditionFailed, getMany } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
+import { now } from "../../../clock.ts";
 import { isContended, type Problem, undefinedIfMissing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
@@ -93,8 +94,9 @@ export async function upsertRows(
   ]);
   const errors = rows.map((row) => findUnknownList(row, lists) ?? findWrongTopic(row, topics));
   const good = spelled.flatMap((row, i) => (errors[i] ? [] : [{ row, id: options.ids?.[i] }]));
+  const lookedUpAt = now().toISOString();
   const people = await planTargets({ caller, siteId, topics }, good, options);
-  for (const round of roundsOf(people)) await storeTargets(round, options.mayBeRetry);
+  for (const round of roundsOf(people)) await storeTargets(round, lookedUpAt, options.mayBeRetry);
   const byRow = new Map(people.flatMap((person) => person.rows.map((row) => [row, person])));
   return spelled.map((row, i) =>
     errors[i] ? { outcome: "failed", error: errors[i] } : outcomeOf(byRow.get(row)!, row),
@@ -179,7 +181,7 @@ async function planTargets(
       siteId,
       merged.flatMap((row) => row.tags),
     ),
-    suppressions.filterSuppressed(orgId, emails, { purpose: "marketing" }),
+    suppressions.filterManySuppressed(orgId, emails),
     given ? [] : ids.nextContactIds(merged.length),
   ]);
   return merged.map((row, i) => ({
@@ -263,14 +265,21 @@ async function unsuppressResubscribed(
     await suppressions.remove(orgId, email).catch(undefinedIfMissing);
 }
 
-async function storeTargets(targets: UpsertTarget[], again = false): Promise<void> {
+/** `lookedUpAt`: when it began to be read which addresses are suppressed (ISO 8601). */
+async function storeTargets(
+  targets: UpsertTarget[],
+  lookedUpAt: string,
+  again = false,
+): Promise<void> {
   const lost = await storeOnce(targets, again);
   // Retry rows one by one, each in turn with other writers of its contact, so that a busy contact
   // does not delay the others.
   await inParallel(8, lost, (person) => storeAlone(person, again));
   // A request that suppressed an address in between may not have found its contact.
-  const fresh = targets.flatMap(({ current, created }) => (current && created ? [current] : []));
-  if (fresh[0]) await contactStatus.syncWithSuppressions(fresh[0].orgId, fresh);
+  const created = targets.flatMap(({ current: contact, created, suppressed: wasSuppressed }) =>
+    contact && created ? [{ contact, wasSuppressed }] : [],
+  );
+  if (created[0]) await contactStatus.syncCreated(created[0].contact.orgId, created, lookedUpAt);
 }
 
 /** A contact with too many concurrent writers fails alone. */
