@@ -276,6 +276,11 @@ export const errorMeanings = {
     cause: "The endpoint takes no API keys.",
     remedy: "Log in with email and password, and send the session cookie.",
   },
+  second_factor_off: {
+    statuses: [409],
+    cause: "The user has no second factor, so there are no recovery codes to replace.",
+    remedy: "Turn on an authenticator app or login codes by email: the first one brings codes.",
+  },
   setup_needed: {
     statuses: [409],
     cause: "No authenticator app is being set up.",

@@ -110,6 +110,22 @@ export const mfa = routeGroup("mfa", [
     errors: disableErrors,
     handle: ({ caller, body }) => factors.disableEmailOtp(caller, body),
   }),
+  route("POST /mfa/recovery-codes", "Create new recovery codes", {
+    operationId: "replaceRecoveryCodes",
+    description:
+      "Returns ten new recovery codes; earlier recovery codes stop working. Needs a code of the " +
+      "authenticator app, a recovery code or the password.",
+    auth: "session",
+    level: "site",
+    body: factors.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
+    returns: z.object({ recoveryCodes: RecoveryCodes }),
+    fieldsShownOnce: ["recoveryCodes"],
+    errors: {
+      409: "The user has no second factor (`second_factor_off`).",
+      429: tooManyFailures,
+    },
+    handle: ({ caller, body }) => factors.replaceRecoveryCodes(caller, body),
+  }),
   route("POST /mfa/challenge", "Email a login code", {
     operationId: "sendMfaCode",
     description:

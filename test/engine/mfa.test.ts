@@ -143,6 +143,25 @@ test("ten minutes after the login, the app is only turned on with the password",
   expect(await enable({ password })).toBe("done");
 });
 
+test("new recovery codes replace the old ones and need a code or the password", async () => {
+  const { email, caller, secret, recoveryCodes: old } = await withApp();
+  const refused = (proof: mfa.MfaProof) => codeWord(mfa.replaceRecoveryCodes(caller, proof));
+  expect(await refused({ password: "another phrase" })).toBe("wrong_password");
+  expect(await refused({ code: "aaaaa-aaaaa" })).toBe("wrong_code");
+  const { recoveryCodes } = await mfa.replaceRecoveryCodes(caller, { code: codeOf(secret) });
+  expect(recoveryCodes).toHaveLength(10);
+  expect(recoveryCodes.filter((code) => old.includes(code))).toEqual([]);
+  const logIn = async (code: string) =>
+    codeWord(mfa.verifyLogin({ mfaToken: await startLogin(email), code }, { address }));
+  expect(await logIn(old[0]!)).toBe("wrong_code");
+  expect(await logIn(recoveryCodes[0]!)).toBe("done");
+  expect(await mfa.getStatus(caller)).toMatchObject({ recoveryCodesLeft: 9 });
+  const again = await mfa.replaceRecoveryCodes(caller, { code: recoveryCodes[1]! });
+  expect(await logIn(again.recoveryCodes[0]!)).toBe("done");
+  await mfa.disableTotp(caller, { password });
+  expect(await refused({ password })).toBe("second_factor_off");
+});
+
 test("a change of the organization does not make the login fresh", async () => {
   const { caller } = await createAccount();
   const { secret } = await mfa.setUpTotp(caller);

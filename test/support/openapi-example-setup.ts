@@ -348,6 +348,10 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     await world.callAndExpect("POST", "/mfa/email-otp/enable");
     return { body: { password } };
   },
+  replaceRecoveryCodes: async (world) => {
+    await world.callAndExpect("POST", "/mfa/email-otp/enable");
+    return { body: { password } };
+  },
   sendMfaCode: async (world) => {
     await world.callAndExpect("POST", "/mfa/email-otp/enable");
     return { body: { mfaToken: await startLogin(world) } };

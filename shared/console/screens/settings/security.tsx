@@ -37,6 +37,7 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
   const [turningOn, setTurningOn] = useState<Factor>();
   const [turningOff, setTurningOff] = useState<Factor>();
   const [recoveryCodes, setRecoveryCodes] = useState<string[]>();
+  const [isReplacing, setReplacing] = useState(false);
   const columns: PlainColumn<Factor>[] = [
     { label: "Second step", render: (factor) => names[factor] },
     {
@@ -90,8 +91,22 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
         <RecoveryCodes codes={recoveryCodes} />
       ) : (
         (status.totp.enabled || status.emailOtp.enabled) && (
-          <p className="quiet">{formatNumber(status.recoveryCodesLeft)} recovery codes are left.</p>
+          <p className="quiet">
+            {formatNumber(status.recoveryCodesLeft)} recovery codes are left.{" "}
+            <Button variant="default" size="compact-xs" onClick={() => setReplacing(true)}>
+              Create new codes
+            </Button>
+          </p>
         )
+      )}
+      {isReplacing && (
+        <NewCodesDialog
+          onDone={(codes) => {
+            setRecoveryCodes(codes);
+            setReplacing(false);
+          }}
+          onClose={() => setReplacing(false)}
+        />
       )}
       {turningOn === "totp" && (
         <AppDialog onDone={finish} onClose={() => setTurningOn(undefined)} />
@@ -206,6 +221,38 @@ function TurnOffDialog({ factor, onClose }: { factor: Factor; onClose(): void })
       opened
       onClose={onClose}
     >
+      <PasswordInput
+        label="Password"
+        autoComplete="current-password"
+        required
+        data-autofocus
+        {...password.input}
+      />
+    </FormDialog>
+  );
+}
+
+interface NewCodesProps {
+  onDone(recoveryCodes: string[] | undefined): void;
+  onClose(): void;
+}
+
+function NewCodesDialog({ onDone, onClose }: NewCodesProps) {
+  const password = useTextField();
+  const replacing = useChange({
+    run: () => api.mfa.replaceRecoveryCodes({ password: password.value }),
+    refreshes: ["mfa"],
+    onDone: ({ recoveryCodes }) => onDone(recoveryCodes),
+  });
+  return (
+    <FormDialog
+      title="New recovery codes"
+      action="Create new codes"
+      submission={replacing}
+      opened
+      onClose={onClose}
+    >
+      <p>The codes that you have now stop working.</p>
       <PasswordInput
         label="Password"
         autoComplete="current-password"

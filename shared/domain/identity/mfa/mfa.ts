@@ -4,6 +4,7 @@ import * as z from "zod";
 import {
   absent,
   all,
+  any,
   type Condition,
   equals,
   exists,
@@ -238,6 +239,36 @@ async function disable(
   if (isLastFactor) await queueSystemMail({ mail: "mfa_off", orgId, userId });
   return { enabled: false };
 }
+
+/**
+ * Returns ten new recovery codes; the earlier ones stop working. Throws 409 `second_factor_off` if
+ * the user has no second factor, and 400 `wrong_code` or `wrong_password`.
+ */
+export async function replaceRecoveryCodes(
+  caller: Caller,
+  proof: MfaProof,
+): Promise<{ recoveryCodes: string[] }> {
+  requirePasswordLogin(caller);
+  const owner = userKeyOf(caller);
+  const factors = await secondFactors.getSecondFactors(owner);
+  if (!factors || secondFactors.enabledMethods(factors).length === 0) throw secondFactorOff();
+  const { user } = await accounts.getProfile(owner);
+  await requireProof(owner, user.email, proof);
+  const { codes, hashes } = await recoveryCodes.generateCodes(owner);
+  await write(
+    updateFactorsWrite(
+      owner,
+      { set: { recoveryCodes: hashes } },
+      any(present("totp"), present("emailOtpSince")),
+    ),
+  );
+  return { recoveryCodes: codes };
+}
+
+const secondFactorOff = () =>
+  conflict("No second factor is turned on: recovery codes come with the first one", {
+    code: "second_factor_off",
+  });
 
 /** Throws 400 `wrong_code` or `wrong_password`, which count as failed logins. */
 async function requireProof(owner: UserKey, email: string, proof: MfaProof): Promise<void> {

@@ -76,6 +76,7 @@ export const responseOverrides: Record<string, object> = {
   disableTotp: { enabled: false },
   enableEmailOtp: { recoveryCodes },
   disableEmailOtp: { enabled: false },
+  replaceRecoveryCodes: { recoveryCodes },
   upsertContacts: {
     created: 1,
     updated: 1,
