@@ -7,7 +7,7 @@ import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
-import { Count, NewSiteId, Timestamp } from "../../shared/kernel/record-fields.ts";
+import { Count, Id, NewSiteId, Timestamp } from "../../shared/kernel/record-fields.ts";
 
 const { Segment, NewSegment, SegmentChanges } = segment;
 
@@ -96,6 +96,23 @@ export const segments = routeGroup("segments", [
     returns: SegmentCount,
     errors: { 400: rulesError },
     handle: ({ caller, body }) => withCountedAt(segment.countPreview(caller, body)),
+  }),
+  route("POST /segments/why", "Explain why a contact matches rules", {
+    right: "audience:read",
+    operationId: "explainRules",
+    description:
+      "Returns the result of each condition together with the value that the contact has, for " +
+      "rules that are not stored. Tags and lists are those of the contact's site. Creates nothing.",
+    level: "site",
+    preview: true,
+    body: z.object({
+      contactId: Id.describe("Id of the contact to compare with the rules."),
+      rules: SegmentRulesInput.describe("Rules that the contact may match."),
+    }),
+    returns: SegmentExplanation,
+    errors: { 400: rulesError, 404: "The contact does not exist." },
+    handle: async ({ caller, body }) =>
+      (await segment.explainPreview(caller, body)) as SegmentExplanation,
   }),
   route("GET /segments/:id", "Get a segment", {
     description:

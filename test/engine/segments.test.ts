@@ -236,10 +236,22 @@ test("an explanation tells for each condition whether it matches, with the conta
       { field: "firstName", operator: "notExists", matched: true, actual: null },
     ],
   });
+  const { rules } = await segments.find(shop.caller, id);
+  expect(await segments.explainPreview(shop.caller, { rules, contactId: ann.id })).toEqual(
+    await segments.explain(shop.caller, id, ann.id),
+  );
+  const unsaved = segments.NewSegment.shape.rules.parse(
+    rulesOf({ field: "tag", operator: "equals", value: "a" }),
+  );
+  expect(
+    await segments.explainPreview(shop.caller, { rules: unsaved, contactId: ann.id }),
+  ).toMatchObject({ matched: true, conditions: [{ matched: true, actualNames: ["a"] }] });
   const stranger = await createTestSite();
-  await expect(segments.explain(stranger.caller, id, ann.id)).rejects.toMatchObject({
-    kind: "missing",
-  });
+  for (const explained of [
+    segments.explain(stranger.caller, id, ann.id),
+    segments.explainPreview(stranger.caller, { rules: unsaved, contactId: ann.id }),
+  ])
+    await expect(explained).rejects.toMatchObject({ kind: "missing" });
 });
 
 test("counting with a pushed-down filter returns no contacts and costs as much as reading them", async () => {

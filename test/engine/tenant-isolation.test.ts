@@ -110,6 +110,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "GET /segments": (made) => [siteOnly(made)],
   "POST /segments": (made) => [{ body: { name: "Everyone", rules, siteId: made.sites } }],
   "POST /segments/preview-count": (made) => [{ body: { rules, siteId: made.sites } }],
+  "POST /segments/why": (made) => [{ body: { rules, contactId: made.contacts } }],
   "GET /template-folders": (made) => [siteOnly(made)],
   "POST /template-folders": (made) => [{ body: { name: "More", siteId: made.sites } }],
   "GET /templates": (made) => [

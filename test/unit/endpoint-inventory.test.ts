@@ -109,6 +109,7 @@ const extras = [
   "POST /mcp", // for agents
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
   "GET /segments/{id}/contacts/{contactId}", // which conditions match
+  "POST /segments/why", // the same for rules that are not stored
   "POST /mfa/recovery-codes",
   // kinds of email that contacts leave and join one by one
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],

@@ -41,6 +41,7 @@ describe("the catalog", () => {
     expect(reading.map(({ name }) => name).toSorted()).toEqual([
       "checkTemplate",
       "countSegmentContacts",
+      "explainRules",
       "previewCampaign",
       "previewContactAction",
       "previewEmailBatch",

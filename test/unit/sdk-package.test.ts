@@ -102,6 +102,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
   expect(without.map(({ id }) => id).toSorted()).toEqual([
     "checkTemplate",
     "countSegmentContacts",
+    "explainRules",
     "previewCampaign",
     "previewContactAction",
     "previewEmailBatch",

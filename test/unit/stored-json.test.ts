@@ -170,6 +170,7 @@ test.each(targets.map((one) => [`${one.key} ${one.path.join(".")}`, one] as cons
 test.each([
   "POST /api/v1/segments",
   "POST /api/v1/segments/preview-count",
+  "POST /api/v1/segments/why",
   "POST /api/v1/sequences/{id}/steps",
 ])("rules of %s refuse numbers that cannot be stored", (wanted) => {
   const [, schema] = bodies.find(([key]) => key === wanted)!;

@@ -416,10 +416,11 @@ export const queries = {
       queryKey: ["segments", "contacts", id],
       queryFn: () => api.segments.listContacts(id, { limit: 10 }),
     }),
-  whySegment: (id: number, contactId: number) =>
+  whyRules: (contactId: number, rules: SegmentRules) =>
     queryOptions({
-      queryKey: ["segments", "why", id, contactId],
-      queryFn: () => api.segments.explainMatch(id, contactId),
+      queryKey: ["segments", "why", contactId, rules],
+      queryFn: () => api.segments.explainRules({ contactId, rules }),
+      placeholderData: keepPreviousData,
     }),
   foundContacts: (siteId: number, search: string) =>
     queryOptions({

@@ -131,7 +131,7 @@ function Editor({ siteId, segment }: EditorProps) {
             rules={rules}
             savedId={isSaved ? segment.id : undefined}
           />
-          {isSaved && <SegmentWhy segment={segment} />}
+          {rules && <SegmentWhy siteId={siteId} rules={rules} />}
         </div>
       </div>
       <DeleteSegment

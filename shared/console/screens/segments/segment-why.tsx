@@ -2,7 +2,7 @@ import { Select, Skeleton } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { Segment, SegmentCondition, SegmentExplanation } from "pennymail";
+import type { SegmentCondition, SegmentExplanation, SegmentRules } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
@@ -13,8 +13,14 @@ import type { RuleField } from "../../parts/rules/rule-catalog.ts";
 import { findRuleField, isFlagKind } from "../../parts/rules/rule-draft.ts";
 import { describeCondition, type NameOf, useNamesIn } from "../../parts/rules/rule-sentence.ts";
 
-/** Answers why a contact is in the segment or not, condition by condition. */
-export function SegmentWhy({ segment: { id, siteId, rules } }: { segment: Segment }) {
+interface SegmentWhyProps {
+  siteId: number;
+  /** As they are edited. */
+  rules: SegmentRules;
+}
+
+/** Answers why a contact matches the rules or not, condition by condition. */
+export function SegmentWhy({ siteId, rules }: SegmentWhyProps) {
   const [text, setText] = useState("");
   const [search] = useDebouncedValue(text.trim(), 300);
   const [contactId, setContactId] = useState<string | null>(null);
@@ -22,8 +28,10 @@ export function SegmentWhy({ segment: { id, siteId, rules } }: { segment: Segmen
     ...queries.foundContacts(siteId, search),
     enabled: search.length > 1,
   });
+  // Objects would differ at each render.
+  const [settled] = useDebouncedValue(JSON.stringify(rules), 400);
   const why = useQuery({
-    ...queries.whySegment(id, Number(contactId)),
+    ...queries.whyRules(Number(contactId), JSON.parse(settled)),
     enabled: contactId !== null,
   });
   const nameOf = useNamesIn(siteId, [rules]);

@@ -225,8 +225,27 @@ export async function explain(
   const contact = await contacts.findItem(caller, contactId);
   if (contact.siteId !== segment.siteId)
     throw missing("The contact does not exist in the segment's site");
-  const counted = await createMailAdder(contact, segment)(contact);
-  return addGroupNames(segment.explain(counted), await contacts.toApi(caller.orgId, contact));
+  return explainCompiled(caller.orgId, segment, contact);
+}
+
+/** Tells which conditions of rules that are not stored a contact meets. */
+export async function explainPreview(
+  caller: CallerScope,
+  { rules, contactId }: { rules: SegmentRules; contactId: number },
+): Promise<RuleExplanation> {
+  const contact = await contacts.findItem(caller, contactId);
+  const site = { orgId: caller.orgId, siteId: contact.siteId };
+  const compiled = await compileForSite(site, await withGroupIds(site, rules));
+  return explainCompiled(caller.orgId, compiled, contact);
+}
+
+async function explainCompiled(
+  orgId: number,
+  compiled: CompiledRules,
+  contact: ContactItem,
+): Promise<RuleExplanation> {
+  const counted = await createMailAdder(contact, compiled)(contact);
+  return addGroupNames(compiled.explain(counted), await contacts.toApi(orgId, contact));
 }
 
 /** Adds the names of the contact's tags and lists. */
