@@ -285,6 +285,16 @@ export const send = routeGroup("send", [
         .optional()
         .describe("Only sends whose subject contains this text, ignoring case."),
       tag: Tag.optional().describe("Only sends with this tag."),
+      opened: z
+        .enum(["true", "false"])
+        .optional()
+        .describe(
+          "`true`: only sends that a person has opened or clicked. `false`: only the others.",
+        ),
+      clicked: z
+        .enum(["true", "false"])
+        .optional()
+        .describe("`true`: only sends in which a person clicked a link. `false`: only the others."),
       messageId: z
         .string()
         .min(1)

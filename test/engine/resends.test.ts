@@ -25,6 +25,7 @@ import { newContact } from "../support/contacts.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { measureUnits } from "../support/request-units.ts";
 
 beforeAll(useVirtualQueues);
 
@@ -64,6 +65,36 @@ const resend = (
 
 const listMailed = ({ provider }: CampaignSender) => provider.mails.map(({ to }) => to).toSorted();
 const addressesOf = (some: { toEmail: string }[]) => some.map(({ toEmail }) => toEmail).toSorted();
+
+test("the recipients are listed by reaction, and the filter costs no further reads", async () => {
+  const { sender, id: campaignId, sends: all } = await createSentCampaign(5);
+  const [opened = 0, clicked = 0, both = 0, byMachine = 0, ignored = 0] = all.map(({ id }) => id);
+  await apply(sender, [
+    createEvent(opened, "open", 60),
+    createEvent(clicked, "click", 60),
+    createEvent(both, "open", 60),
+    createEvent(both, "click", 90),
+    createEvent(byMachine, "open", 60, { automated: true }),
+  ]);
+  const list = async (filter: Pick<sends.SendFilter, "opened" | "clicked">) => {
+    const { result, usage } = await measureUnits(() =>
+      sends.list(sender.caller, { limit: 10 }, { campaignId, ...filter }),
+    );
+    return { ids: result.sends.map(({ id }) => id).toSorted(), readUnits: usage.readUnits };
+  };
+  const { readUnits } = await list({});
+  for (const [filter, ids] of [
+    [{ opened: "true" }, [opened, clicked, both]],
+    [{ opened: "false" }, [byMachine, ignored]],
+    [{ clicked: "true" }, [clicked, both]],
+    [{ clicked: "false" }, [opened, byMachine, ignored]],
+    [{ opened: "true", clicked: "false" }, [opened]],
+  ] as const) {
+    const found = await list(filter);
+    expect([filter, found.ids]).toEqual([filter, ids.toSorted()]);
+    expect(found.readUnits).toBeLessThanOrEqual(readUnits);
+  }
+});
 
 describe("a resend to those who have not opened", () => {
   test("reaches each of them once; opens of machines do not count", async () => {

@@ -150,6 +150,9 @@ export interface SendFilter {
   subject?: string | undefined;
   tag?: string | undefined;
   messageId?: string | undefined;
+  /** Whether a person has opened the email, or clicked a link. */
+  opened?: "true" | "false" | undefined;
+  clicked?: "true" | "false" | undefined;
 }
 
 const nullableFields = Object.entries(Send.shape)
@@ -253,10 +256,8 @@ async function* takeUntil(
   }
 }
 
-function matches(
-  item: SendItem,
-  { toEmail, email, from, to, subject, tag, messageId, ...equal }: Omit<SendFilter, "siteId">,
-): boolean {
+function matches(item: SendItem, filter: Omit<SendFilter, "siteId">): boolean {
+  const { toEmail, email, from, to, subject, tag, messageId, opened, clicked, ...equal } = filter;
   const { createdAt } = item;
   return (
     (toEmail === undefined || normalizeEmail(item.toEmail) === normalizeEmail(toEmail)) &&
@@ -266,6 +267,8 @@ function matches(
     (subject === undefined || item.subject.toLowerCase().includes(subject.toLowerCase())) &&
     (tag === undefined || (item.tags?.includes(tag) ?? false)) &&
     (messageId === undefined || item.providerMessageId === messageId) &&
+    (opened === undefined || String(Boolean(item.openedAt || item.clickedAt)) === opened) &&
+    (clicked === undefined || String(Boolean(item.clickedAt)) === clicked) &&
     Object.entries(equal).every(
       ([field, value]) => value === undefined || item[field as keyof SendItem] === value,
     )

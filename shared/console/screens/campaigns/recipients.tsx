@@ -1,7 +1,7 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CampaignDetail, Send } from "pennymail";
+import type { CampaignDetail, ListSendsQuery, Send } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
@@ -17,14 +17,28 @@ import { WhyAnswer } from "../log/why-answer.tsx";
 type Status = Send["status"];
 const statuses: Status[] = ["delivered", "failed", "sent", "queued", "uncertain", "cancelled"];
 
+const reactionFilters = {
+  opened: { opened: "true" },
+  not_opened: { opened: "false" },
+  clicked: { clicked: "true" },
+  not_clicked: { clicked: "false" },
+} as const satisfies Record<string, ListSendsQuery>;
+type Reaction = keyof typeof reactionFilters;
+
 /** The recipients of the campaign, and what became of each email. */
 export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" | "siteId"> }) {
   const { id: campaignId, siteId } = campaign;
   const { timezone } = useMe().organization;
   const [status, setStatus] = useState<Status>();
+  const [reaction, setReaction] = useState<Reaction>();
   const [email, setEmail] = useState<string>();
   const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
-    queries.sends({ campaignId, ...(status && { status }), ...(email && { email }) }),
+    queries.sends({
+      campaignId,
+      ...(status && { status }),
+      ...(reaction && reactionFilters[reaction]),
+      ...(email && { email }),
+    }),
   );
   const rows = data?.pages.flatMap(({ sends }) => sends) ?? [];
   return (
@@ -42,6 +56,12 @@ export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" |
           options={statusOptions(statuses)}
           value={status}
           onChange={(value) => setStatus(value as Status | undefined)}
+        />
+        <FilterSelect
+          noun="reaction"
+          options={statusOptions(Object.keys(reactionFilters))}
+          value={reaction}
+          onChange={(value) => setReaction(value as Reaction | undefined)}
         />
       </search>
       {email && <WhyAnswer siteId={siteId} email={email} campaignId={campaignId} />}
