@@ -153,7 +153,7 @@ function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
 
 /** Whether a click is for a control in the row, and not for the row itself. */
 const isControl = (target: EventTarget): boolean =>
-  (target as Element).closest(".check, button") !== null;
+  (target as Element).closest(".check, button, a") !== null;
 
 const moves: readonly (Shortcut & { step: number })[] = [
   { keys: ["ArrowDown", "j"], label: "Next row", step: 1 },

@@ -1,5 +1,6 @@
 import { Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
@@ -78,7 +79,7 @@ function Detail({ contact, onClose }: { contact: Contact; onClose(): void }) {
           <ContactTimeline contactId={contact.id} />
         </Tabs.Panel>
         <Tabs.Panel value="emails">
-          <Emails contactId={contact.id} />
+          <Emails contact={contact} />
         </Tabs.Panel>
         <Tabs.Panel value="details">
           <ContactFields contact={contact} mayWrite={mayWrite} />
@@ -101,22 +102,33 @@ function Statistic({ label, value }: { label: string; value: number }) {
   );
 }
 
-function Emails({ contactId }: { contactId: number }) {
+function Emails({ contact: { id: contactId, email } }: { contact: Contact }) {
   const { data, error } = useQuery(queries.sendsOfContact(contactId));
   const { timezone } = useMe().organization;
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={120} mt={14} />;
-  if (data.sends.length === 0) return <p className="quiet pad">No email was sent yet.</p>;
   return (
-    <ol className="emails">
-      {data.sends.map(({ id, subject, status, createdAt }) => (
-        <li key={id}>
-          <p>{subject}</p>
-          <StatusMark status={status} />
-          <time dateTime={createdAt} title={formatTime(createdAt, timezone)}>
-            {formatAgo(createdAt, timezone)}
-          </time>
-        </li>
-      ))}
-    </ol>
+    <>
+      {data.sends.length === 0 && <p className="quiet pad">No email was sent yet.</p>}
+      <ol className="emails">
+        {data.sends.map(({ id, subject, status, createdAt }) => (
+          <li key={id}>
+            <p>
+              <Link to="/log" search={{ email, send: id }}>
+                {subject}
+              </Link>
+            </p>
+            <StatusMark status={status} />
+            <time dateTime={createdAt} title={formatTime(createdAt, timezone)}>
+              {formatAgo(createdAt, timezone)}
+            </time>
+          </li>
+        ))}
+      </ol>
+      <p>
+        <Link to="/log" search={{ email }}>
+          Show them in the log
+        </Link>
+      </p>
+    </>
   );
 }

@@ -12,6 +12,7 @@ import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { LogTabs } from "./log-tabs.tsx";
+import { OriginLink, useOriginNames } from "./origin.tsx";
 import { SendPanel } from "./send-panel.tsx";
 import { WhyAnswer } from "./why-answer.tsx";
 
@@ -40,6 +41,7 @@ export function Log() {
     }),
     ({ sends }) => sends,
   );
+  const findName = useOriginNames(list.rows);
   const open = (send?: { id: number }) =>
     navigate({ search: (old) => ({ ...old, send: send?.id }) });
   const count = list.total == null ? undefined : `${formatNumber(list.total)} emails`;
@@ -52,7 +54,7 @@ export function Log() {
         {search.email && site && <WhyAnswer siteId={site.id} email={search.email} />}
         <RowTable
           label="Emails"
-          columns={columnsIn(timezone)}
+          columns={columnsIn(timezone, findName)}
           list={list}
           openId={search.send}
           onOpen={open}
@@ -66,7 +68,10 @@ export function Log() {
   );
 }
 
-const columnsIn = (timezone: string): Column<Send>[] => [
+const columnsIn = (
+  timezone: string,
+  findName: ReturnType<typeof useOriginNames>,
+): Column<Send>[] => [
   {
     label: "Recipient",
     className: "c-main",
@@ -85,12 +90,7 @@ const columnsIn = (timezone: string): Column<Send>[] => [
   {
     label: "Origin",
     className: "c-tags quiet",
-    render: ({ campaignId, sequenceId, holidayId, batchId }) => {
-      if (campaignId) return `Campaign ${campaignId}`;
-      if (sequenceId) return `Sequence ${sequenceId}`;
-      if (holidayId) return `Holiday ${holidayId}`;
-      return batchId ? `Batch ${batchId}` : "API";
-    },
+    render: (send) => <OriginLink send={send} findName={findName} />,
   },
   {
     label: "Accepted",

@@ -9,8 +9,8 @@ import {
   IconUserMinus,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { EmailEvent, SendDetail } from "pennymail";
-import { useState } from "react";
+import type { EmailEvent, SendDetail, SentContent } from "pennymail";
+import { type ReactNode, useState } from "react";
 import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
@@ -21,6 +21,8 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { CancelSend } from "./cancel-send.tsx";
+import { OriginLink, useOriginNames } from "./origin.tsx";
 import { ResolveSend } from "./resolve-send.tsx";
 
 interface SendPanelProps {
@@ -61,21 +63,49 @@ function Content({ sendId }: { sendId: number }) {
     );
   if (error) return <ErrorNote error={error} />;
   if (!data) return <Skeleton h={200} />;
-  if (data.html) return <EmailPreview html={data.html} title="The email as it was sent" />;
-  return <pre className="plain-email">{data.text}</pre>;
+  return (
+    <>
+      {data.html ? (
+        <EmailPreview html={data.html} title="The email as it was sent" />
+      ) : (
+        <pre className="plain-email">{data.text}</pre>
+      )}
+      <h3>Headers</h3>
+      <FieldList fields={headersOf(data)} />
+    </>
+  );
 }
+
+const headersOf = (content: SentContent): [string, string][] => {
+  const { from, to, cc, bcc, replyTo, headers } = content;
+  const lists: [string, string][] = [
+    ["From", formatAddressee(from)],
+    ["To", to.map(formatAddressee).join(", ")],
+    ["Cc", cc.map(formatAddressee).join(", ")],
+    ["Bcc", bcc.map(formatAddressee).join(", ")],
+    ["Reply-To", replyTo.join(", ")],
+    ...Object.entries(headers),
+  ];
+  return lists.filter(([, value]) => value);
+};
+
+const formatAddressee = ({ name, email }: SentContent["from"]): string =>
+  name ? `${name} <${email}>` : email;
 
 function Detail({ send }: { send: SendDetail }) {
   const { timezone } = useMe().organization;
   const mayRead = useRight("sending:content");
   const providerName = useProviderNames();
   const provider = send.provider && providerName(send.provider);
-  const fields: [string, string | null][] = [
+  const findName = useOriginNames([send]);
+  const fields: [string, ReactNode][] = [
     ["From", send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
     ["Provider", provider],
     ["Message id", send.providerMessageId],
+    ["Belongs to", <OriginLink key="origin" send={send} findName={findName} />],
     ["Tags", send.tags.join(", ")],
     ["Accepted", formatTime(send.createdAt, timezone)],
+    ["Scheduled for", send.scheduledAt && formatTime(send.scheduledAt, timezone)],
     ["Id", String(send.id)],
   ];
   return (
@@ -85,6 +115,7 @@ function Detail({ send }: { send: SendDetail }) {
         {send.error && <span>{send.error}</span>}
       </p>
       {send.status === "uncertain" && <ResolveSend send={send} />}
+      <CancelSend send={send} />
       <Timeline send={{ ...send, provider }} timezone={timezone} />
       {mayRead && <Content sendId={send.id} />}
       <FieldList fields={fields} />
