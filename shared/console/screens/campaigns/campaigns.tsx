@@ -48,7 +48,7 @@ export function Campaigns() {
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/campaigns/$id", params: { id } })}
-        empty={<NoCampaigns onCreate={create} />}
+        empty={<NoCampaigns onCreate={mayWrite && site ? create : undefined} />}
       />
       {site && (
         <NewCampaign siteId={site.id} opened={isCreating} onClose={() => setCreating(false)} />
@@ -79,13 +79,15 @@ const columnsIn = (timezone: string): Column<Campaign>[] => [
   },
 ];
 
-function NoCampaigns({ onCreate }: { onCreate(): void }) {
+function NoCampaigns({ onCreate }: { onCreate: (() => unknown) | undefined }) {
   return (
     <EmptyState title="No campaign yet">
       <p>A campaign is one email to a list, a tag or a segment.</p>
-      <Button variant="default" onClick={onCreate}>
-        New campaign
-      </Button>
+      {onCreate && (
+        <Button variant="default" onClick={onCreate}>
+          New campaign
+        </Button>
+      )}
     </EmptyState>
   );
 }

@@ -104,7 +104,7 @@ export function Contacts() {
           list={list}
           openId={search.contact}
           onOpen={open}
-          empty={isFiltered ? <NoMatch /> : <NoContacts />}
+          empty={isFiltered ? <NoMatch /> : <NoContacts mayWrite={mayWrite} />}
           {...(mayWrite && {
             selection: {
               ids: selected,
@@ -230,10 +230,16 @@ function NoMatch() {
   );
 }
 
-function NoContacts() {
+function NoContacts({ mayWrite }: { mayWrite: boolean }) {
+  const navigate = useNavigate({ from: "/contacts" });
   return (
     <EmptyState title="No contacts yet">
       <p>Import a file, or add one here. Programs add them with POST /api/v1/contacts.</p>
+      {mayWrite && (
+        <Button variant="default" onClick={() => navigate({ to: "/contacts/import" })}>
+          Upload a file
+        </Button>
+      )}
     </EmptyState>
   );
 }

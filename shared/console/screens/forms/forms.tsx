@@ -43,12 +43,18 @@ export function Forms() {
         )}
       </PageHead>
       <ErrorNote error={creating.error} />
-      {site && <FormTable key={site.id} siteId={site.id} mayWrite={mayWrite} />}
+      {site && <FormTable key={site.id} siteId={site.id} mayWrite={mayWrite} onCreate={create} />}
     </div>
   );
 }
 
-function FormTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) {
+interface FormTableProps {
+  siteId: number;
+  mayWrite: boolean;
+  onCreate(): void;
+}
+
+function FormTable({ siteId, mayWrite, onCreate }: FormTableProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
   const list = usePagedRows(queries.formPages({ siteId }), ({ forms }) => forms);
@@ -93,6 +99,11 @@ function FormTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) 
               A form adds visitors to your contacts. It has a page of its own, and a line of code
               puts it into yours.
             </p>
+            {mayWrite && (
+              <Button variant="default" onClick={onCreate}>
+                Create a form
+              </Button>
+            )}
           </EmptyState>
         }
       />

@@ -81,6 +81,11 @@ function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean 
               A segment finds contacts by rules, such as “has the tag customer and opened nothing
               for 90 days”. It is always up to date.
             </p>
+            {mayWrite && (
+              <Button variant="default" onClick={() => navigate({ to: "/segments/new" })}>
+                Create a segment
+              </Button>
+            )}
           </EmptyState>
         }
       />

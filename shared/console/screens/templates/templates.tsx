@@ -66,7 +66,13 @@ export function Templates() {
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
-        empty={isFiltered ? <NothingMatches /> : <NoTemplates />}
+        empty={
+          isFiltered ? (
+            <NothingMatches />
+          ) : (
+            <NoTemplates onCreate={mayWrite && site ? choose : undefined} />
+          )
+        }
       />
       {site && isChoosing && (
         <Suspense>
@@ -88,9 +94,14 @@ const NothingMatches = () => (
   </EmptyState>
 );
 
-const NoTemplates = () => (
+const NoTemplates = ({ onCreate }: { onCreate: (() => void) | undefined }) => (
   <EmptyState title="No template yet">
     <p>A template is the content of an email, with fields that each recipient fills.</p>
+    {onCreate && (
+      <Button variant="default" onClick={onCreate}>
+        Create a template
+      </Button>
+    )}
   </EmptyState>
 );
 
