@@ -35,6 +35,18 @@ test("the document is only returned with its policy, and is read again each time
   expect((await getAsset("index.html")).status).toBe(404);
 });
 
+test("the frame of previews allows the styles of emails, and neither scripts nor other frames", async () => {
+  const { status, headers } = await invokeRoute(consoleFiles, "GET /app/preview");
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+  expect(headers["content-security-policy"]?.split("; ")).toEqual([
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    "img-src https: data:",
+    "frame-ancestors 'self'",
+  ]);
+});
+
 test("a script is cached for a year, and names with a path are unknown", async () => {
   const { status, headers } = await getAsset("main-1a2b.js");
   expect(status).toBe(200);
