@@ -6,6 +6,8 @@ import { inParallel } from "../../../shared/kernel/parallel.ts";
 import type { MeasuredService } from "./measured-service.ts";
 
 export interface BenchOrganization {
+  /** Address of the owner. */
+  email: string;
   orgId: number;
   siteId: number;
   configId: number;
@@ -38,6 +40,8 @@ interface TimedResponse<T> {
   milliseconds: number;
 }
 
+/** Password of every owner. */
+export const benchPassword = "a long password";
 const provider = "sendgrid";
 
 const subject = "{{ firstName }}, your order {{ order.number }}";
@@ -71,10 +75,11 @@ export async function createOrganization(
   { url, sandbox }: BenchTarget,
   { webhookSecret, receivesEvents = false }: OrganizationOptions = {},
 ): Promise<BenchOrganization> {
+  const email = `${randomUUID()}@example.com`;
   const signup = await callApi<{ organization: { id: number } }>(url, {
     method: "POST",
     path: "/auth/signup",
-    body: { email: `${randomUUID()}@example.com`, password: "a long password" },
+    body: { email, password: benchPassword },
   });
   const apiKey = await callApi<{ key: string }>(url, {
     method: "POST",
@@ -109,6 +114,7 @@ export async function createOrganization(
       responseBody: { data: config.data },
     });
   return {
+    email,
     orgId: signup.data.organization.id,
     siteId,
     configId: config.data.id,

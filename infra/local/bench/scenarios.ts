@@ -3,6 +3,7 @@ import * as insight from "./analytics.ts";
 import * as batch from "./batch-sends.ts";
 import * as campaign from "./campaign.ts";
 import * as conflicts from "./conflicts.ts";
+import * as webConsole from "./console.ts";
 import * as contacts from "./contacts.ts";
 import * as outgoing from "./outgoing-webhooks.ts";
 import * as inbound from "./provider-events.ts";
@@ -53,6 +54,11 @@ export const scenarios: Record<string, BenchScenario> = {
     title: "Contacts: one by one, in bulk, and from files",
     run: contacts.run,
     sizes: [10_000, 100_000],
+  },
+  console: {
+    title: "The console in Chromium: screens from cache, and scrolling of a long table",
+    run: webConsole.run,
+    sizes: [5_000],
   },
   conflicts: {
     title:
