@@ -15,7 +15,7 @@ import {
   openPage,
   phone,
   savePicture,
-  screenVariants,
+  screenVariantsOf,
 } from "../support/browser-pages.ts";
 
 const base = inject("baseUrl");
@@ -74,7 +74,7 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
     await page.context().close();
   });
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("account pages"))(
     "the pages have no accessibility issue: %s, %s",
     async (place, colorScheme, size) => {
       const { link } = await resetLink();

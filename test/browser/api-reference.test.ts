@@ -9,7 +9,7 @@ import {
   launchBrowser,
   phone,
   savePicture,
-  screenVariants,
+  screenVariantsOf,
   openPage as visit,
 } from "../support/browser-pages.ts";
 
@@ -142,7 +142,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("api reference"))(
     "has no accessibility issue in its guides and operations: %s, %s",
     async (_, colorScheme, size) => {
       const options = { ...size, ...axePageOptions, colorScheme, tags: ["emails", "sends"] };

@@ -7,7 +7,7 @@ import {
   axePageOptions,
   findAccessibilityIssues,
   launchBrowser,
-  screenVariants,
+  screenVariantsOf,
 } from "../support/browser-pages.ts";
 import { accountWithContacts, openSignedIn } from "../support/console-pages.ts";
 
@@ -130,22 +130,25 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)("the search and the help are accessible: %s, %s", async (...variant) => {
-    const [, colorScheme, size] = variant;
-    const { email } = await accountWithContacts(1);
-    const options = { ...axePageOptions, ...size, colorScheme };
-    const { page } = await openSignedIn(browser, { email, path: "/log", ...options });
-    await page.getByRole("heading", { name: "Log" }).waitFor();
-    await search(page, "person0");
-    await page.getByRole("option", { name: "person0@shop.example" }).waitFor();
-    expect(await findAccessibilityIssues(page)).toEqual([]);
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.keyboard.press("?");
-    await page.getByText("Go to Campaigns").waitFor();
-    expect(await findAccessibilityIssues(page)).toEqual([]);
-    await page.context().close();
-  });
+  it.each(screenVariantsOf("search"))(
+    "the search and the help are accessible: %s, %s",
+    async (...variant) => {
+      const [, colorScheme, size] = variant;
+      const { email } = await accountWithContacts(1);
+      const options = { ...axePageOptions, ...size, colorScheme };
+      const { page } = await openSignedIn(browser, { email, path: "/log", ...options });
+      await page.getByRole("heading", { name: "Log" }).waitFor();
+      await search(page, "person0");
+      await page.getByRole("option", { name: "person0@shop.example" }).waitFor();
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("?");
+      await page.getByText("Go to Campaigns").waitFor();
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   it("long work shows its progress on every screen, also after a reload, and leads to its result", async () => {
     const { email } = await accountWithContacts(3);
@@ -211,6 +214,29 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.waitForLoadState("networkidle");
     expect(await page.getByText("1 job finished").count()).toBe(0);
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("an error of the service is shown with the id of the request, and goes away", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page } = await openSignedIn(browser, { email, path: "/log" });
+    await page.getByText("No email yet").waitFor();
+    await page.route("**/api/v1/segments?*", (route) =>
+      route.fulfill({
+        status: 500,
+        headers: { "x-request-id": "req_4711" },
+        json: { error: "Internal error", code: "internal" },
+      }),
+    );
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    const error = page.getByRole("alert");
+    await error.getByText("Request req_4711").waitFor();
+    await error.getByText("Internal error").waitFor();
+    await error.getByRole("button", { name: "Copy the id of the request" }).waitFor();
+    await page.unrouteAll();
+    await page.getByRole("link", { name: "Log" }).first().click();
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    await page.getByText("No segment yet").waitFor();
     await page.context().close();
   });
 

@@ -1,5 +1,5 @@
 // Ways through several screens of the console, from the first visit on.
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import {
   expectStatus,
@@ -15,6 +15,7 @@ import {
   openConsole,
   openSignedIn,
   readSandbox,
+  tabTo,
 } from "../support/console-pages.ts";
 import { runUntilIdle } from "../support/sending-client.ts";
 
@@ -36,72 +37,112 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
       .first()
       .getByRole("link", { name: screen, exact: true })
       .click();
+  /** Goes to a button or link with Tab, and presses Enter. */
+  const press = async (page: Page, button: Locator) => {
+    await tabTo(page, button);
+    await page.keyboard.press("Enter");
+  };
+  const type = async (page: Page, field: Locator, text: string) => {
+    await tabTo(page, field);
+    await page.keyboard.insertText(text);
+  };
+  /** Opens a box with the arrow key, goes to an option and takes it. */
   const choose = async (page: Page, input: string, option: string | RegExp) => {
-    await page.getByRole("combobox", { name: input }).click();
-    await page.getByRole("option", { name: option }).click();
+    await tabTo(page, page.getByRole("combobox", { name: input }));
+    const wanted = page.getByRole("option", { name: option });
+    for (let presses = 0; presses < 20; presses++) {
+      await page.keyboard.press("ArrowDown");
+      await wanted.waitFor();
+      if (await wanted.getAttribute("data-combobox-selected")) break;
+    }
+    await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
   };
+  const takeFromMenu = async (page: Page, name: string) => {
+    const item = page.getByRole("menuitem", { name });
+    for (let presses = 0; presses < 10; presses++) {
+      await page.keyboard.press("ArrowDown");
+      if (await item.evaluate((one) => one.matches(":focus"))) break;
+    }
+    await page.keyboard.press("Enter");
+  };
+  /** `g` and a letter open a screen. */
+  const goTo = async (page: Page, letter: string, heading: string) => {
+    await page.keyboard.press("g");
+    await page.keyboard.press(letter);
+    await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+  };
+  const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).first();
 
-  it("a visitor signs up and reads the result of an A/B campaign", async () => {
+  it("a visitor signs up and reads the result of an A/B campaign, without a mouse", async () => {
     const { page, problems } = await openConsole(browser, "/sign-up");
-    await page.getByLabel("Email").fill(uniqueEmail());
-    await page.getByLabel("Password", exact).fill(password);
-    await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByLabel("Name", exact).fill("My shop");
-    await page.getByRole("button", { name: "Create site" }).click();
+    await type(page, page.getByLabel("Email"), uniqueEmail());
+    await type(page, page.getByLabel("Password", exact), password);
+    await page.keyboard.press("Enter");
+    await type(page, page.getByLabel("Name", exact), "My shop");
+    await page.keyboard.press("Enter");
     await choose(page, "Provider", "Postmark");
-    await page.getByLabel("API key").fill((await readSandbox()).postmark.credentials.apiKey);
-    await page.getByLabel("Sender address").fill("hello@shop.example");
-    await page.getByRole("button", { name: "Connect provider" }).click();
-    await page.getByRole("button", { name: /Done.*provider/ }).waitFor();
-    await page.getByRole("button", { name: /postal address/ }).click();
-    await page.getByRole("textbox", { name: "Postal address" }).fill("1 Main Street, Springfield");
-    await page.getByRole("button", { name: "Save address" }).click();
-    await page.getByRole("button", { name: /Done.*postal address/ }).waitFor();
+    const { apiKey } = (await readSandbox()).postmark.credentials;
+    await type(page, page.getByLabel("API key"), apiKey);
+    await type(page, page.getByLabel("Sender address"), "hello@shop.example");
+    await page.keyboard.press("Enter");
+    await button(page, /Done.*provider/).waitFor();
+    await press(page, button(page, /postal address/));
+    await type(
+      page,
+      page.getByRole("textbox", { name: "Postal address" }),
+      "1 Main Street, Springfield",
+    );
+    await press(page, button(page, "Save address"));
+    await button(page, /Done.*postal address/).waitFor();
 
-    await open(page, "Lists and tags");
-    await page.getByRole("button", { name: "New list" }).first().click();
-    await page.getByLabel("Name", exact).fill("Newsletter");
-    await page.getByRole("button", { name: "Create list" }).click();
-    await page.getByText("Newsletter").waitFor();
-    await open(page, "Contacts");
+    await goTo(page, "l", "Lists and tags");
+    await page.keyboard.press("c");
+    await type(page, page.getByLabel("Name", exact), "Newsletter");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await goTo(page, "c", "Contacts");
     for (const name of ["ada", "bob"]) {
-      await page.getByRole("button", { name: "Add contact" }).first().click();
+      await page.keyboard.press("c");
       const dialog = page.getByRole("dialog");
-      await dialog.getByLabel("Email").fill(`${name}@customer.example`);
-      await dialog.getByRole("button", { name: "Add contact" }).click();
+      await type(page, dialog.getByLabel("Email"), `${name}@customer.example`);
+      await page.keyboard.press("Enter");
       await dialog.waitFor({ state: "detached" });
     }
     await page.getByText("2 contacts").waitFor();
-    for (const box of await page.getByRole("checkbox").all()) await box.check();
+    await tabTo(page, page.locator("tr[data-index='0']"));
+    for (const key of ["x", "ArrowDown", "x"]) await page.keyboard.press(key);
     await page.getByText("2 selected").waitFor();
-    await page.getByRole("button", { name: "Add to list" }).click();
-    await page.getByRole("menuitem", { name: "Newsletter" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Add to list" }).click();
+    await press(page, button(page, "Add to list"));
+    await takeFromMenu(page, "Newsletter");
+    await press(page, page.getByRole("dialog").getByRole("button", { name: "Add to list" }));
     await page.getByText("Completed").waitFor();
 
     // The free plan has 100 requests a minute.
     await nextMinute(base);
-    await open(page, "Templates");
-    await page.getByRole("button", { name: "New template" }).first().click();
-    await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
-    await page.getByLabel("Subject").fill("Hello");
-    await page.getByRole("button", { name: "Save template" }).click();
+    await goTo(page, "t", "Templates");
+    await page.keyboard.press("c");
+    await press(page, page.getByRole("dialog").getByRole("button", { name: /^Code/ }));
+    await type(page, page.getByLabel("Subject"), "Hello");
+    await page.keyboard.press("ControlOrMeta+s");
     await page.getByRole("status").getByText("Saved").waitFor();
-    await open(page, "Campaigns");
-    await page.getByRole("button", { name: "New campaign" }).first().click();
-    await page.getByLabel("Name").fill("First news");
-    await page.getByRole("button", { name: "Create campaign" }).click();
+    // In a field, letters are text.
+    await tabTo(page, button(page, "More"));
+    await goTo(page, "m", "Campaigns");
+    await page.keyboard.press("c");
+    await type(page, page.getByLabel("Name"), "First news");
+    await page.keyboard.press("Enter");
     await choose(page, "Send to", "Newsletter");
     await choose(page, "Template", "New template");
     await choose(page, "From", /hello@shop.example/);
     await page.getByText("2 of 2 contacts get it.").waitFor();
-    await page.getByRole("button", { name: "Test variants" }).click();
+    await press(page, button(page, "Test variants"));
     await page.getByText("The winner has").waitFor();
     await choose(page, "Who gets the variants", /whole audience/);
     await page.getByText("The winner has").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Send to 2 contacts" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Send to 2 contacts" }).click();
+    await press(page, button(page, "Send to 2 contacts"));
+    const dialog = page.getByRole("dialog");
+    await press(page, dialog.getByRole("button", { name: "Send to 2 contacts" }));
     await page.getByRole("region", { name: "Result" }).waitFor();
     await runUntilIdle();
     await page.reload();
@@ -110,6 +151,38 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     expect(problems).toEqual([]);
     await page.context().close();
   }, 150_000);
+
+  it("an owner invites a viewer, who opens the mail, joins, sees and cannot change", async () => {
+    const { email: owner } = await accountWithContacts(1);
+    const { page } = await openSignedIn(browser, { email: owner, path: "/settings/members" });
+    const email = uniqueEmail();
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("combobox", { name: "Role", exact: true }).click();
+    await page.getByRole("option", { name: "Viewer" }).click();
+    await page.getByRole("button", { name: "Send invitation" }).click();
+    await page.getByRole("cell", { name: email }).waitFor();
+    await page.context().close();
+    await waitForMail(email);
+    const { page: inbox, problems } = await openConsole(browser, "/../_local/inbox");
+    await inbox.getByRole("searchbox").fill(email);
+    await inbox.locator("#mails li").filter({ hasText: email }).click();
+    const link = inbox.frameLocator("iframe").getByRole("link").first();
+    await inbox.goto((await link.getAttribute("href"))!);
+    await inbox.getByLabel("Choose a password").fill(password);
+    await inbox.keyboard.press("Enter");
+    await inbox.getByRole("heading", { name: "You are now a member" }).waitFor();
+    await inbox.goto(`${base}/app/contacts`);
+    await inbox.getByText("1 contact").waitFor();
+    expect(await inbox.getByRole("button", { name: "Add contact" }).count()).toBe(0);
+    expect(await inbox.getByRole("checkbox").count()).toBe(0);
+    const asViewer = await inbox.request.put(`${base}/api/v1/settings/org`, {
+      data: { name: "Mine" },
+      headers: { origin: base },
+    });
+    expect(asViewer.status()).toBe(403);
+    expect(problems).toEqual([]);
+    await inbox.context().close();
+  });
 
   it("a viewer finds every screen without a button that changes something", async () => {
     const { call, siteId } = await accountWithContacts(2);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus, signedUp } from "../support/api-client.ts";
-import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
+import { launchBrowser } from "../support/browser-pages.ts";
 import {
   accountWithContacts,
   judgeScreens,
@@ -129,7 +129,39 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
+  it("a scheduled email is found by the contact, read with its headers and cancelled", async () => {
+    const { email, call, siteId } = await accountWithEmails();
+    const mail = {
+      siteId,
+      fromEmail: "hello@shop.example",
+      subject: "Later",
+      html: "<p>Hello</p>",
+    };
+    const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
+    expectStatus(
+      202,
+      await call("POST", "/send", { ...mail, to: "person0@shop.example", scheduledAt }),
+    );
+    const { page, problems } = await openSignedIn(browser, {
+      email,
+      path: "/contacts?search=person0",
+    });
+    await page.locator("tr[data-index='0']").click();
+    await page.getByRole("tab", { name: "Emails" }).click();
+    await page.getByRole("link", { name: "Show them in the log" }).click();
+    await page.getByRole("cell", { name: /Later/ }).click();
+    const panel = page.getByRole("complementary", { name: "Email" });
+    await panel.getByRole("button", { name: "Show the email" }).click();
+    await panel.getByRole("heading", { name: "Headers" }).waitFor();
+    await panel.getByRole("button", { name: "Cancel email" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel email" }).click();
+    await panel.locator(".answer").getByText("Cancelled").waitFor();
+    expect(await panel.getByRole("button", { name: "Cancel email" }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("the screens have no accessibility issue", async () => {
     const { email, call, siteId } = await accountWithEmails();
     const rule = { siteId, name: "Prices", trigger: "page_view", match: { url: "/p" }, points: 5 };
     expectStatus(201, await call("POST", "/scoring/rules", rule));
@@ -137,17 +169,29 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     expectStatus(201, await call("POST", "/reports/schedules", schedule));
     const issues = await judgeScreens(browser, {
       email,
-      variant,
       screens: [
+        {
+          path: "",
+          ready: (page) => page.getByRole("heading", { name: "Emails by day" }).waitFor(),
+        },
         { path: "/reports", ready: (page) => page.getByRole("img", { name: /^Line/ }).waitFor() },
         { path: "/reports/contacts", ready: (page) => page.getByText("Nobody").waitFor() },
         { path: "/reports/topics", ready: (page) => page.getByText("No topic yet").waitFor() },
         {
           path: "/reports/schedules",
           ready: (page) => page.getByText("boss@shop.example").waitFor(),
+          open: (page) => page.getByRole("button", { name: "Delete" }).click(),
         },
         { path: "/scoring", ready: (page) => page.getByText("Prices").waitFor() },
-        { path: "/log", ready: (page) => page.getByText("person1@shop.example").waitFor() },
+        {
+          path: "/log",
+          ready: (page) => page.getByText("person1@shop.example").waitFor(),
+          open: async (page) => {
+            await page.getByText("person1@shop.example").click();
+            await page.getByRole("button", { name: "Show the email" }).click();
+            await page.frameLocator("iframe").getByText("Hello").waitFor();
+          },
+        },
         { path: "/log/events", ready: (page) => page.getByText("No event yet").waitFor() },
         {
           path: "/log/unmatched",

@@ -9,7 +9,7 @@ import {
   findAccessibilityIssues,
   launchBrowser,
   savePicture,
-  screenVariants,
+  screenVariantsOf,
   openPage as visit,
 } from "../support/browser-pages.ts";
 import {
@@ -143,7 +143,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     },
   );
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("forms"))(
     "has no accessibility issue in any state: %s, %s",
     async (size, colorScheme, options) => {
       const { id, pageUrl } = await make();
@@ -299,7 +299,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("form confirmation"))(
     "asks to confirm on a page with one button, and only the button confirms: %s, %s",
     async (size, colorScheme, options) => {
       const { id, pageUrl } = await make({ doubleOptIn: true, designJson: null });

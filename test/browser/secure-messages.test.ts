@@ -10,7 +10,7 @@ import {
   launchBrowser,
   openPage,
   savePicture,
-  screenVariants,
+  screenVariantsOf,
 } from "../support/browser-pages.ts";
 import {
   createSendingClient,
@@ -132,7 +132,7 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("secure messages"))(
     "has no accessibility issue: %s, %s",
     async (place, colorScheme, size) => {
       const options = { ...size, ...axePageOptions, colorScheme };

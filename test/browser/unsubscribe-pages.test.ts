@@ -11,7 +11,7 @@ import {
   openPage,
   phone,
   savePicture,
-  screenVariants,
+  screenVariantsOf,
 } from "../support/browser-pages.ts";
 import {
   type NewsletterOptions,
@@ -161,7 +161,7 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     ],
   ];
 
-  it.each(screenVariants)(
+  it.each(screenVariantsOf("unsubscribe pages"))(
     "has no accessibility issue in any state: %s, %s",
     async (place, colorScheme, size) => {
       for (const [name, lead, title, options] of states) {

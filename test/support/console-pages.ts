@@ -1,5 +1,5 @@
 // The console in a real browser, as a signed-in user sees it.
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { inject } from "vitest";
 import { expectStatus, password, signedUp } from "./api-client.ts";
 import {
@@ -8,6 +8,7 @@ import {
   openPage,
   type ScreenVariant,
   savePicture,
+  screenVariantsOf,
 } from "./browser-pages.ts";
 
 const base = inject("baseUrl");
@@ -57,6 +58,16 @@ export async function openSignedIn(
   return opened;
 }
 
+/** Presses Tab until the element has the focus, as somebody without a mouse does. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  const isFocused = () => element.evaluate((one) => one.matches(":focus"));
+  for (let presses = 0; presses < 80; presses++) {
+    if (await isFocused()) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${element}`);
+}
+
 /** An account with a site and contacts. */
 export async function accountWithContacts(count: number) {
   const account = await signedUp();
@@ -84,44 +95,70 @@ export async function readSandbox(): Promise<SandboxAccounts> {
   return answer.data.providers;
 }
 
-interface JudgedScreen {
+export interface JudgedScreen {
   path: string;
   /** Resolves when the screen has its content. */
   ready(page: Page): Promise<unknown>;
+  /** Opens a panel or dialog, which is judged after the screen. */
+  open?(page: Page): Promise<unknown>;
 }
 
 interface Judgement {
-  /** Signs in before. */
-  email: string;
-  variant: ScreenVariant;
+  /** Without it, nobody signs in. */
+  email?: string;
   screens: JudgedScreen[];
 }
 
 /**
- * Returns what is wrong with screens, each with its path, in one size and color scheme:
- * accessibility issues, errors of scripts, violations of the policy, and content that is wider than
- * the screen. Saves their pictures if the environment variable PICTURES names a folder.
+ * Returns what is wrong with screens, each with its path, size and color scheme: accessibility
+ * issues, errors of scripts, violations of the policy, and content that is wider than the screen.
+ * Saves their pictures if the environment variable PICTURES names a folder.
  */
 export async function judgeScreens(
   browser: Browser,
-  { email, variant, screens }: Judgement,
+  { email, screens }: Judgement,
 ): Promise<string[]> {
-  const [place, colorScheme, size] = variant;
-  const options = { ...axePageOptions, ...size, colorScheme };
-  const opened = await openSignedIn(browser, { email, path: screens[0]!.path, ...options });
-  const { page, problems } = opened;
+  const views = screens.flatMap((screen, number) =>
+    screenVariantsOf(`${number} ${screen.path.replaceAll(/\d+/g, "")}`).map((variant) => ({
+      ...screen,
+      variant,
+    })),
+  );
+  const opened = email
+    ? await openSignedIn(browser, { ...axePageOptions, email, path: "/settings" })
+    : await openConsole(browser, "/sign-in", axePageOptions);
+  const { page } = opened;
   const issues: string[] = [];
-  for (const { path, ready } of screens) {
+  for (const { path, ready, open, variant } of views) {
+    await showAs(page, variant);
     await page.goto(`${base}/app${path}`);
     await ready(page);
-    await savePicture(page, `console${path.replaceAll(/\W+/g, "-")}-${place}`);
-    for (const issue of await findAccessibilityIssues(page)) issues.push(`${path}: ${issue}`);
-    for (const problem of problems.splice(0))
-      if (!isRateLimit(problem)) issues.push(`${path}: ${problem}`);
-    if (await isTooWide(page)) issues.push(`${path}: is wider than the screen`);
+    issues.push(...(await judge(opened, `${path}, ${variant.slice(0, 2).join(", ")}`)));
+    if (!open) continue;
+    await open(page);
+    issues.push(...(await judge(opened, `${path}, opened, ${variant.slice(0, 2).join(", ")}`)));
   }
   await page.context().close();
   return issues;
+}
+
+/** Gives the page the size and color scheme of a variant. */
+export async function showAs(
+  page: Page,
+  [, colorScheme, { viewport }]: ScreenVariant,
+): Promise<void> {
+  await page.setViewportSize(viewport!);
+  await page.emulateMedia({ colorScheme });
+}
+
+async function judge({ page, problems }: ConsolePage, view: string): Promise<string[]> {
+  await savePicture(page, `console-${view.replaceAll(/\W+/g, "-")}`);
+  const issues = [
+    ...(await findAccessibilityIssues(page)),
+    ...problems.splice(0).filter((problem) => !isRateLimit(problem)),
+    ...((await isTooWide(page)) ? ["is wider than the screen"] : []),
+  ];
+  return issues.map((issue) => `${view}: ${issue}`);
 }
 
 /** Many screens in one minute exceed the limit of the free plan; the console repeats the request. */
