@@ -124,7 +124,7 @@ function Emails({ contact: { id: contactId, email } }: { contact: Contact }) {
           </li>
         ))}
       </ol>
-      <p>
+      <p className="pad">
         <Link to="/log" search={{ email }}>
           Show them in the log
         </Link>

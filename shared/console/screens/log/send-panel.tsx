@@ -105,7 +105,9 @@ function Detail({ send }: { send: SendDetail }) {
     ["Belongs to", <OriginLink key="origin" send={send} findName={findName} />],
     ["Tags", send.tags.join(", ")],
     ["Accepted", formatTime(send.createdAt, timezone)],
-    ["Scheduled for", send.scheduledAt && formatTime(send.scheduledAt, timezone)],
+    ...(send.scheduledAt
+      ? [["Scheduled for", formatTime(send.scheduledAt, timezone)] satisfies [string, string]]
+      : []),
     ["Id", String(send.id)],
   ];
   return (
