@@ -47,6 +47,16 @@ export const account = routeGroup("account", [
       return profile;
     },
   }),
+  route("GET /auth/signup", "Get whether sign-up is open", {
+    operationId: "getSignupState",
+    description:
+      "Tells a sign-in page whether it can offer a sign-up. The setting `SIGNUP` decides: " +
+      "everyone, only the first organization, or nobody.",
+    auth: "public",
+    rateLimit: "address",
+    returns: signups.SignupState,
+    handle: () => signups.getState(),
+  }),
   route("POST /auth/login", "Log in", {
     operationId: "logIn",
     description:
@@ -127,11 +137,17 @@ export const account = routeGroup("account", [
           isOperator: z
             .boolean()
             .describe("Whether the user operates the service, and may read GET /system/health."),
+          isVerified: z
+            .boolean()
+            .describe(
+              "Whether the organization may send. `false`: its owner must first open the link in " +
+                "the email that the sign-up sent.",
+            ),
         })
         .describe("The credential of the request."),
     }),
     handle: async ({ caller }) => {
-      const { kind, viaSso = false, role = null, siteIds = null, scopes } = caller;
+      const { kind, viaSso = false, role = null, siteIds = null, scopes, unverified } = caller;
       const siteId = onlySiteIdOf(caller) ?? null;
       const [profile, userOrganizations, operates] = await Promise.all([
         accounts.getProfile(caller),
@@ -149,6 +165,7 @@ export const account = routeGroup("account", [
           siteIds: siteIds && [...siteIds],
           scopes: [...scopes],
           isOperator: operates,
+          isVerified: !unverified,
         },
       };
     },

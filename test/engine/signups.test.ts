@@ -42,6 +42,7 @@ test("concurrent sign-ups with one email create one account and no orphans", asy
 test("in mode first two concurrent sign-ups create one organization", async () => {
   await emptyTable("first-race");
   vi.stubEnv("SIGNUP", "first");
+  expect(await signups.getState()).toEqual({ open: true, first: true });
   const outcomes = await Promise.allSettled(
     [1, 2, 3, 4].map(() => signups.signUp({ email: uniqueEmail(), password })),
   );
@@ -55,7 +56,9 @@ test("in mode first two concurrent sign-ups create one organization", async () =
 test("mode first counts sign-ups from the time in mode open", async () => {
   await emptyTable("first-after-open");
   await signups.signUp({ email: uniqueEmail(), password });
+  expect(await signups.getState()).toEqual({ open: true, first: false });
   vi.stubEnv("SIGNUP", "first");
+  expect(await signups.getState()).toEqual({ open: false, first: false });
   await expect(signups.signUp({ email: uniqueEmail(), password })).rejects.toMatchObject({
     code: "signup_closed",
   });
@@ -64,6 +67,7 @@ test("mode first counts sign-ups from the time in mode open", async () => {
 test("in mode off even the first sign-up fails", async () => {
   await emptyTable("off");
   vi.stubEnv("SIGNUP", "off");
+  expect(await signups.getState()).toEqual({ open: false, first: true });
   await expect(signups.signUp({ email: uniqueEmail(), password })).rejects.toMatchObject({
     code: "signup_closed",
   });

@@ -28,6 +28,9 @@ const submit = (token: string) =>
 
 test("the first send says what to do, and works after the mailed link was opened", async () => {
   const { call, email } = await signedUp({ service: service.url });
+  const isVerified = async () =>
+    (await call<{ auth: { isVerified: boolean } }>("GET", "/auth/me")).body.data.auth.isVerified;
+  expect(await isVerified()).toBe(false);
   const refused = await call("POST", "/send", mail);
   expect([refused.status, refused.body.code]).toEqual([403, "email_not_verified"]);
   expect(refused.body.error).toContain("open the link in the email");
@@ -39,6 +42,7 @@ test("the first send says what to do, and works after the mailed link was opened
   expect(await (await submit(token)).text()).toContain("Your email address is verified");
   expect(await (await submit(token)).text()).toContain("This link no longer works");
   expect((await call("POST", "/send", mail)).body.code).toBe("validation_failed");
+  expect(await isVerified()).toBe(true);
 });
 
 test("the link is mailed again on request, and a program can send its token", async () => {

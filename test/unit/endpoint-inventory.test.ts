@@ -54,6 +54,7 @@ const extras = [
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
   "POST /auth/switch", // members of organizations, roles and invitations
+  "GET /auth/signup", // whether it is open
   "GET /auth/sessions",
   "DELETE /auth/sessions/{session}",
   "POST /auth/verify-email",

@@ -27,6 +27,20 @@ export const NewAccount = z.object({
 });
 export type NewAccount = z.output<typeof NewAccount>;
 
+export const SignupState = z
+  .object({
+    open: z.boolean().describe("Whether somebody can sign up now."),
+    first: z.boolean().describe("Whether nobody has signed up yet."),
+  })
+  .meta({ id: "SignupState" });
+export type SignupState = z.output<typeof SignupState>;
+
+export async function getState(): Promise<SignupState> {
+  const mode = signupMode();
+  const first = !(await hasOrganization());
+  return { open: mode === "open" || (mode === "first" && first), first };
+}
+
 /** Throws 409 `email_taken`, or 403 `signup_closed` if the setting SIGNUP does not allow it. */
 export async function signUp(
   { email, password, name = null, organizationName }: NewAccount,
