@@ -40,18 +40,21 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import("./screens/entry/sign-up.tsx"), "SignUp"),
 });
 
-/** The screens of a signed-in user. Others go to the sign-in, and come back afterwards. */
+/**
+ * The screens of a signed-in user. Others go to the sign-in, and come back afterwards. The first
+ * visitor of a new service goes to the sign-up.
+ */
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
   component: Shell,
   beforeLoad: async ({ location }) => {
-    await queryClient.ensureQueryData(queries.me()).catch((error: unknown) => {
+    await queryClient.ensureQueryData(queries.me()).catch(async (error: unknown) => {
       if (!(error instanceof AuthenticationError)) throw error;
-      throw redirect({
-        to: "/sign-in",
-        search: location.pathname === "/" ? {} : { next: location.href },
-      });
+      if (location.pathname !== "/")
+        throw redirect({ to: "/sign-in", search: { next: location.href } });
+      const signup = await queryClient.ensureQueryData(queries.signup()).catch(() => undefined);
+      throw redirect({ to: signup?.first && signup.open ? "/sign-up" : "/sign-in" });
     });
   },
 });

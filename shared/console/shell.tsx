@@ -19,14 +19,17 @@ import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { PennymailError } from "pennymail";
 import { lazy, Suspense, useState } from "react";
 import { api } from "./data/client.ts";
+import { useSessionEnded } from "./data/query-client.ts";
 import { chooseSite, useMe, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
+import { ErrorNote } from "./parts/error-note.tsx";
 import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
 import { JobButton, JobPanel } from "./shell/jobs/job-tray.tsx";
 import { useJobs } from "./shell/jobs/use-jobs.ts";
 import { LeaveDialog, leaveAfterAsking } from "./shell/leave-dialog.tsx";
 import { type NavigationItem, useNavigation } from "./shell/navigation.ts";
 
+import { VerifyBanner } from "./shell/verify-banner.tsx";
 const SearchPalette = lazy(async () => ({
   default: (await import("./shell/search-palette.tsx")).SearchPalette,
 }));
@@ -34,6 +37,9 @@ const ShortcutHelp = lazy(async () => ({
   default: (await import("./shell/shortcut-help.tsx")).ShortcutHelp,
 }));
 
+const SignInAgain = lazy(async () => ({
+  default: (await import("./shell/sign-in-again.tsx")).SignInAgain,
+}));
 const searchKey = nameKeys("mod+K");
 const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
@@ -47,6 +53,7 @@ export function Shell() {
   const search = () => setOverlay("search");
   const close = () => setOverlay(undefined);
   const [areJobsOpen, setJobsOpen] = useState(false);
+  const hasSessionEnded = useSessionEnded();
   const { jobs, announcement } = useJobs({ isPanelOpen: areJobsOpen });
   const jobButton = (
     <JobButton jobs={jobs} isOpen={areJobsOpen} onToggle={() => setJobsOpen(!areJobsOpen)} />
@@ -90,6 +97,7 @@ export function Shell() {
       <main id="main" tabIndex={-1}>
         <Outlet />
       </main>
+        <VerifyBanner />
       {jobs.length > 0 && (
         <section className="job-bar" aria-label="Background work, short">
           {jobButton}
@@ -110,6 +118,7 @@ export function Shell() {
         {overlay === "search" && <SearchPalette onClose={close} />}
         {overlay === "help" && <ShortcutHelp onClose={close} />}
       </Suspense>
+        {hasSessionEnded && <SignInAgain />}
     </div>
   );
 }
@@ -216,7 +225,13 @@ function useOrganizationSwitch() {
     },
     onError: (error) => {
       if (error instanceof PennymailError && error.ssoUrl) location.assign(error.ssoUrl);
-      else notifications.show({ color: "red", title: "Not done", message: error.message });
+      else
+        notifications.show({
+          color: "red",
+          title: "The organization could not be opened",
+          message: <ErrorNote error={error} />,
+          closeButtonProps: { "aria-label": "Close" },
+        });
     },
   });
 }

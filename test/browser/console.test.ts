@@ -186,6 +186,22 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const [own, other] = [await signedUp(), await signedUp()];
     const invited = { email: own.email, role: "viewer" };
     expectStatus(201, await other.call("POST", "/invitations", invited, asSession));
+  it("a session that ends is renewed on the page, and what was typed stays", async () => {
+    const { email } = await signedUp();
+    const { page } = await openSignedIn(browser, { email, path: "/settings/organization" });
+    await page.getByLabel("Name", exact).fill("Shop of Ada");
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Save organization" }).click();
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.getByRole("textbox", { name: "Password" }).fill(password);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.getByLabel("Name", exact).inputValue()).toBe("Shop of Ada");
+    await page.getByRole("button", { name: "Save organization" }).click();
+    await page.getByRole("status").getByText("Saved").waitFor();
+    await page.context().close();
+  });
+
     const { text } = await waitForMail(own.email);
     const token = /\/accept-invitation\?token=(\w+)/.exec(text ?? "")?.[1] ?? "";
     expectStatus(200, await request("POST", "/invitations/accept", { token, password }));
@@ -251,7 +267,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
   });
 
   it("a visitor signs up and sends the first email on a phone, without the API", async () => {
-    const { page, problems } = await openConsole(browser, "", { ...phone, hasTouch: true });
+    const { page, problems } = await openConsole(browser, "/sign-in", { ...phone, hasTouch: true });
     let calls = 0;
     page.on("request", (request) => {
       if (request.url().includes("/api/v1/")) calls++;

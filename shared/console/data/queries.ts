@@ -109,6 +109,12 @@ export const queries = {
       staleTime: 5 * minute,
     }),
   sites: () =>
+  signup: () =>
+    queryOptions({
+      queryKey: ["account", "signup"],
+      queryFn: () => api.account.getSignupState(),
+      staleTime: minute,
+    }),
     queryOptions({
       queryKey: ["sites", "list"],
       queryFn: () => api.sites.list({ limit: pageLimit }),

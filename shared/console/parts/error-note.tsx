@@ -1,6 +1,11 @@
 import { PennymailError } from "pennymail";
 import { CopyAction } from "./copy-action.tsx";
 
+/** An error of the console itself. */
+const adviceFor = (error: unknown): string =>
+  "The console could not finish this. Reload the page and try again. If it fails again, report " +
+  `what you did and this text: ${error instanceof Error ? error.message : String(error)}`;
+
 /** What went wrong, what the API advises, and the id of the request for support. */
 export function ErrorNote({ error }: { error: unknown }) {
   if (!error) return null;
@@ -9,7 +14,7 @@ export function ErrorNote({ error }: { error: unknown }) {
   const details = known && known.details.length > 1 ? known.details : [];
   return (
     <div className="error-note" role="alert">
-      <p>{known?.message ?? "The console could not finish this."}</p>
+      <p>{known?.message ?? adviceFor(error)}</p>
       {details.map(({ path, message }) => (
         <p key={path}>
           <b>{path}</b> {message}
