@@ -24,22 +24,23 @@ import { chooseSite, useMe, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
 import { ErrorNote } from "./parts/error-note.tsx";
 import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
+import { sendRemovalsBeforeLeaving, undoRemoval } from "./parts/undo-toast.tsx";
 import { JobButton, JobPanel } from "./shell/jobs/job-tray.tsx";
 import { useJobs } from "./shell/jobs/use-jobs.ts";
 import { LeaveDialog, leaveAfterAsking } from "./shell/leave-dialog.tsx";
 import { type NavigationItem, useNavigation } from "./shell/navigation.ts";
-
 import { VerifyBanner } from "./shell/verify-banner.tsx";
+
 const SearchPalette = lazy(async () => ({
   default: (await import("./shell/search-palette.tsx")).SearchPalette,
 }));
 const ShortcutHelp = lazy(async () => ({
   default: (await import("./shell/shortcut-help.tsx")).ShortcutHelp,
 }));
-
 const SignInAgain = lazy(async () => ({
   default: (await import("./shell/sign-in-again.tsx")).SignInAgain,
 }));
+
 const searchKey = nameKeys("mod+K");
 const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
@@ -52,8 +53,8 @@ export function Shell() {
   const [overlay, setOverlay] = useState<"search" | "help">();
   const search = () => setOverlay("search");
   const close = () => setOverlay(undefined);
-  const [areJobsOpen, setJobsOpen] = useState(false);
   const hasSessionEnded = useSessionEnded();
+  const [areJobsOpen, setJobsOpen] = useState(false);
   const { jobs, announcement } = useJobs({ isPanelOpen: areJobsOpen });
   const jobButton = (
     <JobButton jobs={jobs} isOpen={areJobsOpen} onToggle={() => setJobsOpen(!areJobsOpen)} />
@@ -61,6 +62,7 @@ export function Shell() {
   useShortcuts(
     [
       { keys: ["mod+K"], label: "Search and act", run: search, inFields: true },
+      { keys: ["z"], label: "Undo a deletion", run: undoRemoval },
       { keys: ["?"], label: "Show the shortcuts", run: () => setOverlay("help") },
       ...items.map(({ label, to, letter }) => ({
         keys: [`g ${letter}`],
@@ -95,9 +97,9 @@ export function Shell() {
         </div>
       </nav>
       <main id="main" tabIndex={-1}>
+        <VerifyBanner />
         <Outlet />
       </main>
-        <VerifyBanner />
       {jobs.length > 0 && (
         <section className="job-bar" aria-label="Background work, short">
           {jobButton}
@@ -116,9 +118,9 @@ export function Shell() {
       <LeaveDialog />
       <Suspense>
         {overlay === "search" && <SearchPalette onClose={close} />}
+        {hasSessionEnded && <SignInAgain />}
         {overlay === "help" && <ShortcutHelp onClose={close} />}
       </Suspense>
-        {hasSessionEnded && <SignInAgain />}
     </div>
   );
 }
@@ -217,7 +219,10 @@ function useOrganizationSwitch() {
   const queryClient = useQueryClient();
   const router = useRouter();
   return useMutation({
-    mutationFn: (organizationId: number) => api.account.switchOrganization({ organizationId }),
+    mutationFn: async (organizationId: number) => {
+      await sendRemovalsBeforeLeaving();
+      return api.account.switchOrganization({ organizationId });
+    },
     onSuccess: async () => {
       queryClient.clear();
       await router.navigate({ to: "/", ignoreBlocker: true });
@@ -243,7 +248,10 @@ function UserMenu() {
   const queryClient = useQueryClient();
   const router = useRouter();
   const signOut = useMutation({
-    mutationFn: () => api.account.logOut(),
+    mutationFn: async () => {
+      await sendRemovalsBeforeLeaving();
+      return api.account.logOut();
+    },
     onSuccess: async () => {
       queryClient.clear();
       await router.navigate({ to: "/sign-in", ignoreBlocker: true });

@@ -33,8 +33,8 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
   });
   afterAll(() => browser?.close());
 
-  it("a list is created, renamed, opened and deleted", async () => {
-    const { email } = await accountWithContacts(2);
+  it("a list is created, renamed and opened; its deletion is taken back until it is sent", async () => {
+    const { email, call, siteId } = await accountWithContacts(2);
     const { page, problems } = await openSignedIn(browser, { email, path: "/groups" });
     await page.getByRole("heading", { name: "No list yet" }).waitFor();
     await page.keyboard.press("c");
@@ -48,21 +48,36 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByRole("heading", { name: "No contact matches" }).waitFor();
     await page.goBack();
     await chooseAction(page, "Newsletter", "Delete");
-    await page.getByRole("button", { name: "Delete list" }).click();
-    await page.getByRole("heading", { name: "No list yet" }).waitFor();
+    const empty = page.getByRole("heading", { name: "No list yet" });
+    await empty.waitFor();
+    await page.getByText("It is removed from 0 contacts.").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("cell", { name: "Newsletter", exact: true }).waitFor();
+    await chooseAction(page, "Newsletter", "Delete");
+    await empty.waitFor();
+    await page.keyboard.press("z");
+    await page.getByRole("cell", { name: "Newsletter", exact: true }).waitFor();
+    await chooseAction(page, "Newsletter", "Delete");
+    await empty.waitFor();
+    // The deletion is sent when the page is left.
+    await page.goto("about:blank");
+    const read = () => call<{ lists: unknown[] }>("GET", `/lists?siteId=${siteId}`);
+    await expect.poll(async () => (await read()).body.data.lists).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });
 
-  it("deleting a tag names the form that uses it and asks again", async () => {
+  it("a tag that a form uses stays, until it is deleted anyway", async () => {
     const account = await accountWithContacts(1);
     const { email, siteId } = account;
     await create(account, "/tags", { siteId, name: "vip" });
     await create(account, "/forms", { siteId, name: "Sign-up", tags: ["vip"] });
     const { page } = await openSignedIn(browser, { email, path: "/groups/tags" });
     await chooseAction(page, "vip", "Delete");
-    await page.getByRole("button", { name: "Delete tag" }).click();
+    await page.getByRole("button", { name: "Delete now" }).click();
+    await page.getByText("Tag “vip” is not deleted").waitFor();
     await page.getByRole("listitem").filter({ hasText: "Sign-up" }).waitFor();
+    await page.getByRole("cell", { name: "vip", exact: true }).waitFor();
     await page.getByRole("button", { name: "Delete anyway" }).click();
     await page.getByRole("heading", { name: "No tag yet" }).waitFor();
     await page.context().close();

@@ -169,7 +169,8 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByText("3 contacts get it.").waitFor();
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete campaign" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete campaign" }).click();
+    await page.getByLabel("Type Copy of Spring sale to confirm").fill("Copy of Spring sale");
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Campaigns" }).waitFor();
     await page.getByText("Copy of Spring sale").waitFor({ state: "detached" });
     const { data } = expectStatus(
@@ -260,7 +261,10 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     );
     await page.getByRole("button", { name: "Cancel campaign" }).click();
     await dialog.getByText("It will not be sent.").waitFor();
-    await dialog.getByRole("button", { name: "Cancel campaign" }).click();
+    const cancel = dialog.getByRole("button", { name: "Cancel campaign" });
+    expect(await cancel.isDisabled()).toBe(true);
+    await dialog.getByLabel("Type Later to confirm").fill("Later");
+    await cancel.click();
     await page.getByRole("region", { name: "Result" }).waitFor();
     await page.locator(".page-head").getByText("Cancelled").waitFor();
     expect(problems).toEqual([]);

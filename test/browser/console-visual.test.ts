@@ -286,6 +286,7 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.getByRole("menuitem", { name: "Turn into code" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("There is no way back").waitFor();
+    await dialog.getByLabel(/to confirm/).fill(await page.getByLabel("Name", exact).inputValue());
     await dialog.getByRole("button", { name: "Turn into code" }).click();
     await page.getByRole("textbox", { name: "HTML" }).waitFor();
     await page.frameLocator("iframe").getByText("Get started").waitFor();

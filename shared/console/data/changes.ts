@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 
 interface Change<Input, Result> {
   run(input: Input): Promise<Result>;
@@ -16,9 +16,13 @@ export function useChange<Input = void, Result = unknown>(change: Change<Input, 
     mutationFn: run,
     onSuccess: async (result, input) => {
       await onDone?.(result, input);
-      await queryClient.invalidateQueries({
-        predicate: ({ queryKey: [group] }) => refreshes.includes(group as string),
-      });
+      await refreshGroups(queryClient, refreshes);
     },
   });
 }
+
+/** Reads again what was read from groups of the API. */
+export const refreshGroups = (queryClient: QueryClient, groups: readonly string[]): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [group] }) => groups.includes(group as string),
+  });

@@ -1,5 +1,5 @@
 import { Button, Modal, TextInput } from "@mantine/core";
-import { type ReactNode, useEffect } from "react";
+import { type FormEvent, type ReactNode, useEffect } from "react";
 import { ErrorNote } from "./error-note.tsx";
 import { useTextField } from "./text-field.ts";
 
@@ -19,34 +19,55 @@ interface ConfirmDialogProps<Target> {
   children: ReactNode;
 }
 
-/** Says what an action will do before it is done. */
+/** Text without the spaces that a page does not show. */
+const normalize = (text: string): string => text.trim().replaceAll(/\s+/g, " ");
+
+/**
+ * Says what an action will do before it is done. The focus is not on the action, so that one press
+ * of Enter too many does nothing.
+ */
 export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
   const { title, action, isDangerous, target, change, typed, onClose, children } = props;
   const entered = useTextField();
   useEffect(() => entered.set(""), [target]);
+  const isTyped = typed === undefined || normalize(entered.value) === normalize(typed);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // The dialog can be part of a form's tree.
+    event.stopPropagation();
+    if (target !== undefined && isTyped && !change.isPending) change.mutate(target);
+  };
   return (
     <Modal opened={target !== undefined} onClose={onClose} title={title} lockScroll={false}>
-      <div className="stack">
+      <form className="stack" onSubmit={submit}>
         <div>{children}</div>
         {typed !== undefined && (
-          <TextInput label={`Type ${typed} to confirm`} autoComplete="off" {...entered.input} />
+          <TextInput
+            label={`Type ${typed} to confirm`}
+            autoComplete="off"
+            data-autofocus
+            {...entered.input}
+          />
         )}
         <ErrorNote error={change.error} />
         <div className="buttons">
-          <Button variant="default" onClick={onClose}>
+          <Button
+            variant="default"
+            onClick={onClose}
+            {...(typed === undefined && { "data-autofocus": true })}
+          >
             Not now
           </Button>
           <Button
+            type="submit"
             {...(isDangerous && { color: "red" })}
             loading={change.isPending}
-            disabled={typed !== undefined && entered.value !== typed}
-            onClick={() => target !== undefined && change.mutate(target)}
-            data-autofocus
+            disabled={!isTyped}
           >
             {action}
           </Button>
         </div>
-      </div>
+      </form>
     </Modal>
   );
 }

@@ -1,16 +1,13 @@
-import { ConflictError } from "pennymail";
 import type { ReactNode } from "react";
 import { useChange } from "../data/changes.ts";
-import { capitalize } from "../format.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 
 interface DeleteDialogProps<Target> {
-  /** "list" */
+  /** "form" */
   noun: string;
   /** The dialog is open while there is one. */
   target: Target | undefined;
-  /** `force` deletes what something else still uses. */
-  remove(target: Target, force: boolean): Promise<unknown>;
+  remove(target: Target): Promise<unknown>;
   /** The groups of the API to read again. */
   refreshes: readonly string[];
   onClose(): void;
@@ -19,11 +16,11 @@ interface DeleteDialogProps<Target> {
   children: ReactNode;
 }
 
-/** Deletes a record. If something uses it, names the users and asks again. */
+/** Deletes a record that cannot be brought back, after its name was typed. */
 export function DeleteDialog<Target extends { name: string }>(props: DeleteDialogProps<Target>) {
   const { noun, target, remove, refreshes, onClose, onDeleted, children } = props;
   const deleting = useChange({
-    run: ({ record, force }: { record: Target; force: boolean }) => remove(record, force),
+    run: remove,
     refreshes,
     onDone: async () => {
       close();
@@ -34,41 +31,17 @@ export function DeleteDialog<Target extends { name: string }>(props: DeleteDialo
     deleting.reset();
     onClose();
   };
-  const { error } = deleting;
-  const users = error instanceof ConflictError && error.code === "in_use" ? error.details : [];
-  const force = users.length > 0;
   return (
     <ConfirmDialog
       title={`Delete ${noun} “${target?.name ?? ""}”`}
-      action={force ? "Delete anyway" : `Delete ${noun}`}
+      action={`Delete ${noun}`}
       isDangerous
       target={target}
-      change={{
-        mutate: (record) => deleting.mutate({ record, force }),
-        isPending: deleting.isPending,
-        error: force ? undefined : error,
-      }}
+      change={deleting}
+      typed={target?.name}
       onClose={close}
     >
-      {force ? <Users noun={noun} users={users} /> : children}
+      {children}
     </ConfirmDialog>
-  );
-}
-
-interface UsersProps {
-  noun: string;
-  users: readonly { path: string; message: string }[];
-}
-
-function Users({ noun, users }: UsersProps) {
-  return (
-    <div className="stack" role="alert">
-      <p>This {noun} is in use. What uses it will no longer find it:</p>
-      <ul className="bullets">
-        {users.map(({ path, message }) => (
-          <li key={path}>{capitalize(message)}</li>
-        ))}
-      </ul>
-    </div>
   );
 }

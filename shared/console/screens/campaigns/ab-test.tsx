@@ -9,12 +9,14 @@ import type {
 } from "pennymail";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { SavedText } from "../../parts/saved-text.tsx";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import type { ChoiceProps } from "./campaign-draft.tsx";
-import { useDraftChange, withoutVariant, withVariant } from "./draft-saving.ts";
+import { useDraftChange, withVariant } from "./draft-saving.ts";
 
 const maxVariants = 10;
 const suggestedPlan: AbTestPlan = {
@@ -25,14 +27,21 @@ const suggestedPlan: AbTestPlan = {
 
 /** Variants with another subject or template, and how the best of them is found. */
 export function AbTest({ campaign, onChange }: ChoiceProps) {
-  const { id, variants, abTest } = campaign;
+  const { id, abTest } = campaign;
+  const group = `campaigns/${id}/variants`;
+  const variants = useKept(group, campaign.variants);
   const adding = useDraftChange(id, async () =>
     withVariant(await api.campaigns.createVariant(id, {})),
   );
-  const removing = useDraftChange(id, async (variantId: number) => {
-    await api.campaigns.deleteVariant(id, variantId);
-    return withoutVariant(variantId);
-  });
+  const remove = ({ id: variantId, name }: CampaignVariant) =>
+    removeWithUndo({
+      group,
+      id: variantId,
+      name: `Variant ${name}`,
+      consequence: `It is no longer part of “${campaign.name}”.`,
+      remove: (client) => client.campaigns.deleteVariant(id, variantId),
+      refreshes: ["campaigns"],
+    });
   const starting = useChange({
     run: async () => {
       await api.campaigns.createVariant(id, {});
@@ -62,10 +71,10 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
           key={variant.id}
           campaign={campaign}
           variant={variant}
-          onRemove={() => removing.mutate(variant.id)}
+          onRemove={() => remove(variant)}
         />
       ))}
-      <ErrorNote error={adding.error ?? removing.error} />
+      <ErrorNote error={adding.error} />
       {variants.length < maxVariants && (
         <div className="buttons">
           <Button

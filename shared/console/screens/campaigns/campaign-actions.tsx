@@ -114,6 +114,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
         isDangerous
         target={step}
         change={running}
+        typed={campaign.name}
         onClose={() => setStep(undefined)}
       >
         {step && describe(step, campaign)}

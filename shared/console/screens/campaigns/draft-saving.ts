@@ -43,7 +43,3 @@ export const withVariant =
       : [...draft.variants, variant];
     return { ...draft, variants };
   };
-
-export const withoutVariant =
-  (variantId: number): DraftChange =>
-  (draft) => ({ ...draft, variants: draft.variants.filter(({ id }) => id !== variantId) });

@@ -16,6 +16,7 @@ import {
 } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { sendRemovals } from "../../parts/undo-toast.tsx";
 import { describeDuration } from "./ab-test.tsx";
 import { isComplete } from "./audience.ts";
 
@@ -37,10 +38,13 @@ export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
   const [isConfirming, setConfirming] = useState<true>();
   const scheduledAt = time ? instantOf(time, timezone) : undefined;
   const start = useChange<true, Campaign>({
-    run: () =>
-      scheduledAt
+    run: async () => {
+      // A variant that was just removed must not be sent.
+      await sendRemovals();
+      return scheduledAt
         ? api.campaigns.schedule(campaign.id, isLocal ? { localTime: time } : { scheduledAt })
-        : api.campaigns.send(campaign.id),
+        : api.campaigns.send(campaign.id);
+    },
     refreshes: ["campaigns"],
     onDone: () => setConfirming(undefined),
   });

@@ -57,6 +57,7 @@ export function ContactActions({ contact, mayWrite, onGone }: ContactActionsProp
         isDangerous
         target={deleted}
         change={deleting}
+        typed={email}
         onClose={() => setDeleted(undefined)}
       >
         The contact leaves all lists, segments and sequences. What was sent to it stays in the log.

@@ -1,5 +1,5 @@
-// Columns of the tables of lists, tags and topics.
-import { formatAgo, formatNumber } from "../../format.ts";
+// Columns of the tables of lists, tags and topics, and what their deletion does.
+import { countOf, formatAgo, formatNumber } from "../../format.ts";
 import type { Column } from "../../parts/row-table.tsx";
 
 interface Described {
@@ -36,3 +36,7 @@ export const countColumns = (timezone: string): Column<Counted>[] => [
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
 ];
+
+/** What happens to the contacts of a deleted list or tag. */
+export const removedFrom = (contactCount: number): string =>
+  `It is removed from ${countOf(contactCount, "contact")}. No contact is deleted.`;

@@ -4,17 +4,17 @@ import type { List } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatNumber } from "../../format.ts";
-import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
-import { countColumns, nameColumn } from "./group-columns.tsx";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
+import { countColumns, nameColumn, removedFrom } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
 const refreshes = ["lists", "contacts"];
@@ -22,15 +22,15 @@ const refreshes = ["lists", "contacts"];
 export function Lists({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
-  const list = usePagedRows(queries.listPages({ siteId }), ({ lists }) => lists);
+  const pages = usePagedRows(queries.listPages({ siteId }), ({ lists }) => lists);
+  const list = useKeptRows("lists", pages);
   const [edited, setEdited] = useState<List>();
-  const [deleted, setDeleted] = useState<List>();
   const columns: Column<List>[] = [nameColumn("List"), ...countColumns(timezone)];
   if (mayWrite)
     columns.push(
       menuColumn((row) => [
         { label: "Rename", run: () => setEdited(row) },
-        { label: "Delete", isDangerous: true, run: () => setDeleted(row) },
+        { label: "Delete", isDangerous: true, run: () => remove(row) },
       ]),
     );
   return (
@@ -59,19 +59,19 @@ export function Lists({ siteId, mayWrite, isCreating, onDialogClose }: GroupView
           onDialogClose();
         }}
       />
-      <DeleteDialog
-        noun="list"
-        target={deleted}
-        remove={({ id }, force) => api.lists.delete(id, force ? { force: "true" } : {})}
-        refreshes={refreshes}
-        onClose={() => setDeleted(undefined)}
-      >
-        The list is removed from {formatNumber(deleted?.contactCount ?? 0)} contacts. The contacts
-        stay. This cannot be undone.
-      </DeleteDialog>
     </>
   );
 }
+
+const remove = ({ id, name, contactCount }: List) =>
+  removeWithUndo({
+    group: "lists",
+    id,
+    name: `List “${name}”`,
+    consequence: removedFrom(contactCount),
+    remove: (client, force) => client.lists.delete(id, force ? { force: "true" } : {}),
+    refreshes,
+  });
 
 interface ListDialogProps {
   siteId: number;

@@ -1,20 +1,19 @@
 import { TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Tag } from "pennymail";
-import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatNumber } from "../../format.ts";
-import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
-import { countColumns, nameColumn } from "./group-columns.tsx";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
+import { countColumns, nameColumn, removedFrom } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
 const refreshes = ["tags", "contacts"];
@@ -22,12 +21,12 @@ const refreshes = ["tags", "contacts"];
 export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
-  const list = usePagedRows(queries.tagPages({ siteId }), ({ tags }) => tags);
-  const [deleted, setDeleted] = useState<Tag>();
+  const pages = usePagedRows(queries.tagPages({ siteId }), ({ tags }) => tags);
+  const list = useKeptRows("tags", pages);
   const columns: Column<Tag>[] = [nameColumn("Tag"), ...countColumns(timezone)];
   if (mayWrite)
     columns.push(
-      menuColumn((row) => [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }]),
+      menuColumn((row) => [{ label: "Delete", isDangerous: true, run: () => remove(row) }]),
     );
   return (
     <>
@@ -46,19 +45,19 @@ export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewP
         }
       />
       <NewTag siteId={siteId} opened={isCreating} onClose={onDialogClose} />
-      <DeleteDialog
-        noun="tag"
-        target={deleted}
-        remove={({ id }, force) => api.tags.delete(id, force ? { force: "true" } : {})}
-        refreshes={refreshes}
-        onClose={() => setDeleted(undefined)}
-      >
-        {formatNumber(deleted?.contactCount ?? 0)} contacts lose the tag. The contacts stay. This
-        cannot be undone.
-      </DeleteDialog>
     </>
   );
 }
+
+const remove = ({ id, name, contactCount }: Tag) =>
+  removeWithUndo({
+    group: "tags",
+    id,
+    name: `Tag “${name}”`,
+    consequence: removedFrom(contactCount),
+    remove: (client, force) => client.tags.delete(id, force ? { force: "true" } : {}),
+    refreshes,
+  });
 
 interface NewTagProps {
   siteId: number;

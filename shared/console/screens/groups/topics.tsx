@@ -4,9 +4,9 @@ import type { Topic } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { wholeList } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
-import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
@@ -14,6 +14,7 @@ import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { nameColumn } from "./group-columns.tsx";
 import type { GroupViewProps } from "./groups.tsx";
 
@@ -33,7 +34,7 @@ const refreshes = ["topics"];
 export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
   const topics = useQuery(queries.topics(siteId));
   const [edited, setEdited] = useState<Topic>();
-  const [deleted, setDeleted] = useState<Topic>();
+  const list = useKeptRows("topics", wholeList(topics));
   const moving = useChange({
     run: ({ id, position }: { id: number; position: number }) =>
       api.topics.update(id, { position }),
@@ -45,7 +46,7 @@ export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupVie
       label,
       run: () => moving.mutate({ id: topic.id, position }),
     })),
-    { label: "Delete", isDangerous: true, run: () => setDeleted(topic) },
+    { label: "Delete", isDangerous: true, run: () => remove(topic) },
   ];
   const columns = [...descriptionColumns];
   if (mayWrite) columns.push(menuColumn(actionsOf));
@@ -55,7 +56,7 @@ export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupVie
       <RowTable
         label="Topics"
         columns={columns}
-        list={wholeList(topics)}
+        list={list}
         onOpen={(topic) => mayWrite && setEdited(topic)}
         empty={
           <EmptyState title="No topic yet">
@@ -76,19 +77,21 @@ export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupVie
           onDialogClose();
         }}
       />
-      <DeleteDialog
-        noun="topic"
-        target={deleted}
-        remove={({ id }, force) => api.topics.delete(id, force ? { force: "true" } : {})}
-        refreshes={refreshes}
-        onClose={() => setDeleted(undefined)}
-      >
-        Contacts no longer see the topic, and their choices about it are lost. Email that is on its
-        way still leaves out those who left it. This cannot be undone.
-      </DeleteDialog>
     </>
   );
 }
+
+const remove = ({ id, name }: Topic) =>
+  removeWithUndo({
+    group: "topics",
+    id,
+    name: `Topic “${name}”`,
+    consequence:
+      "The choices of contacts about it are lost. Email that is on its way still leaves out " +
+      "those who left it.",
+    remove: (client, force) => client.topics.delete(id, force ? { force: "true" } : {}),
+    refreshes,
+  });
 
 const movesOf = ({ position }: Topic, count: number) =>
   [

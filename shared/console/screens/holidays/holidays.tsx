@@ -112,9 +112,11 @@ function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: HolidayTa
         isDangerous
         target={cancelled}
         change={cancelling}
+        typed={cancelled?.name}
         onClose={() => setCancelled(undefined)}
       >
-        Nobody gets it from now on. What is already with the provider arrives.
+        Nobody gets it from now on. What is already with the provider arrives. This cannot be
+        undone.
       </ConfirmDialog>
       <DeleteDialog
         noun="holiday email"
@@ -123,7 +125,7 @@ function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: HolidayTa
         refreshes={refreshes}
         onClose={() => setDeleted(undefined)}
       >
-        Its log and its figures are deleted as well.
+        Its log and its figures are deleted as well. This cannot be undone.
       </DeleteDialog>
     </>
   );

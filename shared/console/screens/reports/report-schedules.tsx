@@ -4,18 +4,20 @@ import type { ReportSchedule } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import type { ReportProps } from "./reports.tsx";
 
-const refreshes = ["reportSchedules"];
+const group = "reportSchedules";
+const refreshes = [group];
 
 type Frequency = ReportSchedule["frequency"];
 
@@ -32,15 +34,10 @@ export function ReportSchedules({ siteId }: ReportProps) {
   const { timezone } = useMe().organization;
   const mayWrite = useRight("statistics:write");
   const { data, error } = useQuery(queries.reportSchedules(siteId));
-  const [deleted, setDeleted] = useState<ReportSchedule>();
+  const schedules = useKept(group, data ?? []);
   const changing = useChange({
     run: ({ id, active }: ReportSchedule) => api.reports.updateSchedule(id, { active: !active }),
     refreshes,
-  });
-  const deleting = useChange({
-    run: ({ id }: ReportSchedule) => api.reports.deleteSchedule(id),
-    refreshes,
-    onDone: () => setDeleted(undefined),
   });
   const columns: PlainColumn<ReportSchedule>[] = [
     {
@@ -72,7 +69,7 @@ export function ReportSchedules({ siteId }: ReportProps) {
             >
               {schedule.active ? "Pause" : "Resume"}
             </Button>
-            <Button variant="default" size="compact-xs" onClick={() => setDeleted(schedule)}>
+            <Button variant="default" size="compact-xs" onClick={() => remove(schedule)}>
               Delete
             </Button>
           </div>
@@ -84,34 +81,34 @@ export function ReportSchedules({ siteId }: ReportProps) {
       <ErrorNote error={error ?? changing.error} />
       <Card title="Summaries by email">
         {!data && <Skeleton h={80} />}
-        {data?.length === 0 && (
+        {data && schedules.length === 0 && (
           <p className="quiet">
             A summary has the totals of the site, its days and its campaigns. Nobody gets one yet.
           </p>
         )}
-        {data && data.length > 0 && (
+        {schedules.length > 0 && (
           <PlainTable
             label="Summaries by email"
             columns={columns}
-            rows={data}
+            rows={schedules}
             keyOf={({ id }) => id}
           />
         )}
       </Card>
       {mayWrite && <NewSchedule siteId={siteId} />}
-      <ConfirmDialog
-        title="Delete summary"
-        action="Delete summary"
-        isDangerous
-        target={deleted}
-        change={deleting}
-        onClose={() => setDeleted(undefined)}
-      >
-        {deleted?.recipient} gets no further summary of this site.
-      </ConfirmDialog>
     </>
   );
 }
+
+const remove = ({ id, recipient }: ReportSchedule) =>
+  removeWithUndo({
+    group,
+    id,
+    name: "Summary by email",
+    consequence: `${recipient} gets no further summary of this site.`,
+    remove: (client) => client.reports.deleteSchedule(id),
+    refreshes,
+  });
 
 function NewSchedule({ siteId }: { siteId: number }) {
   const recipient = useTextField(useMe().user.email);

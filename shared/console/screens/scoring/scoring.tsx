@@ -4,10 +4,10 @@ import type { ScoringRule } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight, useSite } from "../../data/session.ts";
-import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
@@ -15,6 +15,7 @@ import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
 import { describeTrigger } from "./triggers.ts";
 
@@ -60,9 +61,9 @@ interface RulesProps {
 }
 
 function Rules({ siteId, mayWrite, isCreating, onDialogClose }: RulesProps) {
-  const list = usePagedRows(queries.scoringRules({ siteId }), ({ rules }) => rules);
+  const pages = usePagedRows(queries.scoringRules({ siteId }), ({ rules }) => rules);
+  const list = useKeptRows("scoring", pages);
   const [edited, setEdited] = useState<ScoringRule>();
-  const [deleted, setDeleted] = useState<ScoringRule>();
   const switching = useChange({
     run: ({ id, active }: ScoringRule) => api.scoring.updateRule(id, { active: !active }),
     refreshes,
@@ -73,7 +74,7 @@ function Rules({ siteId, mayWrite, isCreating, onDialogClose }: RulesProps) {
       menuColumn((rule) => [
         { label: "Edit", run: () => setEdited(rule) },
         { label: rule.active ? "Turn off" : "Turn on", run: () => switching.mutate(rule) },
-        { label: "Delete", isDangerous: true, run: () => setDeleted(rule) },
+        { label: "Delete", isDangerous: true, run: () => remove(rule) },
       ]),
     );
   return (
@@ -104,18 +105,19 @@ function Rules({ siteId, mayWrite, isCreating, onDialogClose }: RulesProps) {
           }}
         />
       )}
-      <DeleteDialog
-        noun="rule"
-        target={deleted}
-        remove={({ id }) => api.scoring.deleteRule(id)}
-        refreshes={refreshes}
-        onClose={() => setDeleted(undefined)}
-      >
-        Contacts keep the points that the rule has given.
-      </DeleteDialog>
     </>
   );
 }
+
+const remove = ({ id, name }: ScoringRule) =>
+  removeWithUndo({
+    group: "scoring",
+    id,
+    name: `Rule “${name}”`,
+    consequence: "Contacts keep the points that it has given.",
+    remove: (client) => client.scoring.deleteRule(id),
+    refreshes,
+  });
 
 const ruleColumns: Column<ScoringRule>[] = [
   {

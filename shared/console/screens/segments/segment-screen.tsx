@@ -20,7 +20,7 @@ import {
 import { RuleGroup } from "../../parts/rules/rule-group.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
-import { DeleteSegment } from "./delete-segment.tsx";
+import { removeSegment } from "./remove-segment.ts";
 import { SegmentMatches } from "./segment-matches.tsx";
 import { SegmentWhy } from "./segment-why.tsx";
 
@@ -59,7 +59,6 @@ function Editor({ siteId, segment }: EditorProps) {
   const name = useTextField(segment?.name);
   const description = useTextField(segment?.description ?? "");
   const [draft, setDraft] = useState(() => createDraft(segment));
-  const [deleted, setDeleted] = useState<Segment>();
   const rules = toRules(draft);
   const isSaved =
     segment !== undefined &&
@@ -84,6 +83,10 @@ function Editor({ siteId, segment }: EditorProps) {
       navigate({ to: "/segments/$id", params: { id }, replace: true, ignoreBlocker: true }),
   });
   useUnsavedDraft({ name: name.value, description: description.value, rules }, saving);
+  const remove = async () => {
+    await navigate({ to: "/segments", ignoreBlocker: true });
+    removeSegment(segment!);
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
@@ -100,7 +103,7 @@ function Editor({ siteId, segment }: EditorProps) {
         }
       >
         {segment && mayWrite && (
-          <Button variant="default" onClick={() => setDeleted(segment)}>
+          <Button variant="default" onClick={remove}>
             Delete
           </Button>
         )}
@@ -134,11 +137,6 @@ function Editor({ siteId, segment }: EditorProps) {
           {rules && <SegmentWhy siteId={siteId} rules={rules} />}
         </div>
       </div>
-      <DeleteSegment
-        segment={deleted}
-        onClose={() => setDeleted(undefined)}
-        onDeleted={() => navigate({ to: "/segments", ignoreBlocker: true })}
-      />
     </form>
   );
 }

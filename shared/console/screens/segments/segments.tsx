@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import type { Segment } from "pennymail";
-import { useState } from "react";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
@@ -13,7 +13,7 @@ import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { describeRules, useNamesIn } from "../../parts/rules/rule-sentence.ts";
 import { useShortcuts } from "../../parts/shortcuts.ts";
-import { DeleteSegment } from "./delete-segment.tsx";
+import { removeSegment } from "./remove-segment.ts";
 
 export function Segments() {
   const { site } = useSite();
@@ -38,12 +38,12 @@ export function Segments() {
 function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
-  const list = usePagedRows(queries.segmentPages({ siteId }), ({ segments }) => segments);
+  const pages = usePagedRows(queries.segmentPages({ siteId }), ({ segments }) => segments);
+  const list = useKeptRows("segments", pages);
   const nameOf = useNamesIn(
     siteId,
     list.rows.map(({ rules }) => rules),
   );
-  const [deleted, setDeleted] = useState<Segment>();
   const columns: Column<Segment>[] = [
     {
       label: "Segment",
@@ -65,31 +65,28 @@ function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean 
         label: "Show contacts",
         run: () => navigate({ to: "/contacts", search: { segment: row.id } }),
       },
-      ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }] : []),
+      ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => removeSegment(row) }] : []),
     ]),
   ];
   return (
-    <>
-      <RowTable
-        label="Segments"
-        columns={columns}
-        list={list}
-        onOpen={({ id }) => navigate({ to: "/segments/$id", params: { id } })}
-        empty={
-          <EmptyState title="No segment yet">
-            <p>
-              A segment finds contacts by rules, such as “has the tag customer and opened nothing
-              for 90 days”. It is always up to date.
-            </p>
-            {mayWrite && (
-              <Button variant="default" onClick={() => navigate({ to: "/segments/new" })}>
-                Create a segment
-              </Button>
-            )}
-          </EmptyState>
-        }
-      />
-      <DeleteSegment segment={deleted} onClose={() => setDeleted(undefined)} />
-    </>
+    <RowTable
+      label="Segments"
+      columns={columns}
+      list={list}
+      onOpen={({ id }) => navigate({ to: "/segments/$id", params: { id } })}
+      empty={
+        <EmptyState title="No segment yet">
+          <p>
+            A segment finds contacts by rules, such as “has the tag customer and opened nothing for
+            90 days”. It is always up to date.
+          </p>
+          {mayWrite && (
+            <Button variant="default" onClick={() => navigate({ to: "/segments/new" })}>
+              Create a segment
+            </Button>
+          )}
+        </EmptyState>
+      }
+    />
   );
 }

@@ -81,6 +81,7 @@ export function SequenceActions({ sequence, steps }: ActionsProps) {
         isDangerous={asked === "delete"}
         target={asked}
         change={running}
+        typed={asked === "delete" ? sequence.name : undefined}
         onClose={() => {
           running.reset();
           setAsked(undefined);

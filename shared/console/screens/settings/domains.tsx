@@ -103,9 +103,11 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
         isDangerous
         target={deleted}
         change={remove}
+        typed={deleted?.name}
         onClose={() => setDeleted(undefined)}
       >
-        Another organization can then prove that it owns {deleted?.name}.
+        Another organization can then prove that it owns {deleted?.name}. To get it back, you
+        publish new DNS records.
       </ConfirmDialog>
     </>
   );

@@ -5,12 +5,13 @@ import type { TemplateFolder } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { FilterSelect, recordOptions } from "../../parts/filters.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 
 const refreshes = ["templates", "templateFolders"];
 
@@ -24,18 +25,21 @@ interface FoldersProps {
 /** Chooses a folder, and makes, renames and deletes folders. */
 export function Folders({ siteId, folder, onChange }: FoldersProps) {
   const mayWrite = useRight("content:write");
-  const folders = useQuery(queries.templateFolders(siteId)).data?.templateFolders;
-  const chosen = folders?.find(({ id }) => id === folder);
+  const { data } = useQuery(queries.templateFolders(siteId));
+  const folders = useKept("templateFolders", data?.templateFolders ?? []);
+  const chosen = folders.find(({ id }) => id === folder);
   const [named, setNamed] = useState<"new" | TemplateFolder>();
-  const [deleted, setDeleted] = useState<TemplateFolder>();
-  const deleting = useChange({
-    run: ({ id }: TemplateFolder) => api.templateFolders.delete(id),
-    refreshes,
-    onDone: () => {
-      setDeleted(undefined);
-      onChange(undefined);
-    },
-  });
+  const remove = ({ id, name }: TemplateFolder) => {
+    onChange(undefined);
+    removeWithUndo({
+      group: "templateFolders",
+      id,
+      name: `Folder “${name}”`,
+      consequence: "Its templates stay, without a folder.",
+      remove: (client) => client.templateFolders.delete(id),
+      refreshes,
+    });
+  };
   return (
     <>
       <FilterSelect
@@ -55,7 +59,7 @@ export function Folders({ siteId, folder, onChange }: FoldersProps) {
             <Menu.Item onClick={() => setNamed("new")}>New folder</Menu.Item>
             {chosen && <Menu.Item onClick={() => setNamed(chosen)}>Rename {chosen.name}</Menu.Item>}
             {chosen && (
-              <Menu.Item color="red" onClick={() => setDeleted(chosen)}>
+              <Menu.Item color="red" onClick={() => remove(chosen)}>
                 Delete {chosen.name}
               </Menu.Item>
             )}
@@ -70,16 +74,6 @@ export function Folders({ siteId, folder, onChange }: FoldersProps) {
           onSaved={onChange}
         />
       )}
-      <ConfirmDialog
-        title={deleted?.name ?? ""}
-        action="Delete folder"
-        isDangerous
-        target={deleted}
-        change={deleting}
-        onClose={() => setDeleted(undefined)}
-      >
-        Its templates stay, without a folder.
-      </ConfirmDialog>
     </>
   );
 }

@@ -107,6 +107,7 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
         isDangerous
         target={deleted}
         change={deleting}
+        typed={name}
         onClose={() => setDeleted(undefined)}
       >
         The template and its versions are gone for good. Emails that are on their way are still

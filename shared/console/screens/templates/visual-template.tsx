@@ -117,6 +117,7 @@ export function VisualTemplate({ template, design, onReload }: VisualTemplatePro
         isDangerous
         target={turned}
         change={turning}
+        typed={template.name}
         onClose={() => setTurned(undefined)}
       >
         You edit the HTML of this email from then on. There is no way back: code cannot become a
