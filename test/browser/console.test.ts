@@ -55,6 +55,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
   it("all contacts that match a search get a tag, in a job that shows its progress", async () => {
     const { email, call, siteId } = await accountWithContacts(12);
     expectStatus(201, await call("POST", "/tags", { siteId, name: "vip" }));
+    expectStatus(201, await call("POST", "/topics", { siteId, name: "Offers" }));
     const { page, problems } = await openSignedIn(browser, {
       email,
       path: "/contacts?search=person1",
@@ -63,9 +64,13 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("checkbox").first().check();
     await page.getByText("1 selected").waitFor();
     await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: "Unsubscribe from topic" }).click();
+    await page.getByRole("menuitem", { name: "Offers" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/“Offers”/).waitFor();
+    await dialog.getByRole("button", { name: "Not now" }).click();
     await page.getByRole("button", { name: "Add tag" }).click();
     await page.getByRole("menuitem", { name: "vip" }).click();
-    const dialog = page.getByRole("dialog");
     await dialog.getByText("Adds the tag “vip” to 3 contacts").waitFor();
     await dialog.getByRole("button", { name: "Add tag" }).click();
     await page.getByText("Completed").waitFor();

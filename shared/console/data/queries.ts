@@ -17,6 +17,7 @@ import type {
   ListSuppressionsQuery,
   ListTagsQuery,
   ListTemplatesQuery,
+  ListWebhookDeliveriesQuery,
   NamedRecord,
   NewContactAction,
   Pagination,
@@ -108,13 +109,13 @@ export const queries = {
       queryFn: () => api.account.getCallerIdentity(),
       staleTime: 5 * minute,
     }),
-  sites: () =>
   signup: () =>
     queryOptions({
       queryKey: ["account", "signup"],
       queryFn: () => api.account.getSignupState(),
       staleTime: minute,
     }),
+  sites: () =>
     queryOptions({
       queryKey: ["sites", "list"],
       queryFn: () => api.sites.list({ limit: pageLimit }),
@@ -521,11 +522,10 @@ export const queries = {
   webhooks: () => pagesOf(["webhooks", "list"], (page) => api.webhooks.list(page)),
   webhook: (id: number) =>
     queryOptions({ queryKey: ["webhooks", "detail", id], queryFn: () => api.webhooks.get(id) }),
-  webhookDeliveries: (id: number) =>
-    queryOptions({
-      queryKey: ["webhooks", "deliveries", id],
-      queryFn: () => api.webhooks.listDeliveries(id, { limit: 50 }),
-    }),
+  webhookDeliveries: (id: number, filter: FilterOf<ListWebhookDeliveriesQuery>) =>
+    pagesOf(["webhooks", "deliveries", id, filter], (page) =>
+      api.webhooks.listDeliveries(id, { ...filter, ...page, limit: 50 }),
+    ),
   auditEntries: (filter: FilterOf<ListAuditEntriesQuery>) =>
     pagesOf(["audit", "list", filter], (page) =>
       api.auditLog.listAuditEntries({ ...filter, ...page }),

@@ -67,6 +67,13 @@ export function BulkActions(props: BulkActionsProps) {
         actions={["add_to_list", "remove_from_list"]}
         choose={choose}
       />
+      <TargetMenu
+        siteId={siteId}
+        group="topics"
+        actions={["join_topic", "leave_topic"]}
+        choose={choose}
+      />
+      <TargetMenu siteId={siteId} group="sequences" actions={["enroll"]} choose={choose} />
       <Menu>
         <Menu.Target>
           <Button variant="default" size="compact-sm">
@@ -93,24 +100,26 @@ export function BulkActions(props: BulkActionsProps) {
 
 interface TargetMenuProps {
   siteId: number;
-  group: "tags" | "lists";
+  group: "tags" | "lists" | "topics" | "sequences";
   actions: Action[];
   choose(action: Action, targetId: number): void;
 }
 
 /** Each action with the records that it can be done with. */
 function TargetMenu({ siteId, group, actions, choose }: TargetMenuProps) {
-  const records = useQuery(queries.names(group, siteId)).data ?? [];
+  const [wasOpened, setOpened] = useState(false);
+  const { data } = useQuery({ ...queries.names(group, siteId), enabled: wasOpened });
   return actions.map((action) => (
-    <Menu key={action}>
+    <Menu key={action} onOpen={() => setOpened(true)}>
       <Menu.Target>
         <Button variant="default" size="compact-sm">
           {labels[action]}
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={300} className="menu-scroll">
-        {records.length === 0 && <Menu.Item disabled>There is none yet</Menu.Item>}
-        {records.map(({ id, name }) => (
+        {data?.length === 0 && <Menu.Item disabled>There is none yet</Menu.Item>}
+        {!data && <Skeleton h={32} />}
+        {data?.map(({ id, name }) => (
           <Menu.Item key={id} onClick={() => choose(action, id)}>
             {name}
           </Menu.Item>
@@ -141,7 +150,7 @@ function ActionDialog({ action, onClose, onStarted }: ActionDialogProps) {
       isDangerous={isDangerous(action.action)}
       target={action}
       change={{ ...starting, isPending: starting.isPending || !data }}
-      typed={data && action.action === "delete" ? String(data.count) : undefined}
+      typed={data && isDangerous(action.action) ? String(data.count) : undefined}
       onClose={onClose}
     >
       <ErrorNote error={error} />

@@ -1,5 +1,5 @@
-import { Button, Skeleton, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button, SegmentedControl, Skeleton, TextInput } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { Webhook, WebhookDelivery } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
@@ -7,12 +7,12 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { capitalize, formatAgo, formatNumber } from "../../format.ts";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { EventChoice, type EventName, labelOf, NewSecret, State } from "./webhooks.tsx";
 
 interface WebhookPanelProps {
@@ -61,18 +61,23 @@ const refreshes = ["webhooks"];
 
 function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }) {
   const { id, active } = webhook;
-  const [deleted, setDeleted] = useState<Webhook>();
   const testing = useChange({ run: () => api.webhooks.test(id), refreshes });
   const switching = useChange({
     run: () => api.webhooks.update(id, { active: !active }),
     refreshes,
   });
   const rotating = useChange({ run: () => api.webhooks.rotateSecret(id), refreshes });
-  const remove = useChange({
-    run: (one: Webhook) => api.webhooks.delete(one.id),
-    refreshes,
-    onDone: onDeleted,
-  });
+  const remove = () => {
+    onDeleted();
+    removeWithUndo({
+      group: "webhooks",
+      id,
+      name: "Webhook",
+      consequence: `Events that ${webhook.url} did not get yet are dropped.`,
+      remove: (client) => client.webhooks.delete(id),
+      refreshes,
+    });
+  };
   return (
     <>
       <div className="buttons">
@@ -100,7 +105,7 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
         >
           New secret
         </Button>
-        <Button variant="default" size="compact-sm" onClick={() => setDeleted(webhook)}>
+        <Button variant="default" size="compact-sm" onClick={remove}>
           Delete
         </Button>
       </div>
@@ -113,21 +118,18 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
         </p>
       )}
       {rotating.data && <NewSecret secret={rotating.data.secret} />}
-      <ConfirmDialog
-        title="Delete webhook"
-        action="Delete webhook"
-        isDangerous
-        target={deleted}
-        change={remove}
-        onClose={() => setDeleted(undefined)}
-      >
-        Events that are not delivered yet are dropped.
-      </ConfirmDialog>
     </>
   );
 }
 
 const tones = { pending: "info", delivered: "good", dead: "bad" } as const;
+
+const statuses = [
+  { value: "", label: "All" },
+  { value: "pending", label: "Pending" },
+  { value: "delivered", label: "Delivered" },
+  { value: "dead", label: "Failed" },
+];
 
 interface DeliveriesProps {
   webhookId: number;
@@ -135,43 +137,88 @@ interface DeliveriesProps {
 }
 
 function Deliveries({ webhookId, mayWrite }: DeliveriesProps) {
-  const { timezone } = useMe().organization;
-  const { data, error } = useQuery(queries.webhookDeliveries(webhookId));
+  const [status, setStatus] = useState("");
+  const filter = status ? { status: status as WebhookDelivery["status"] } : {};
+  const pages = useInfiniteQuery(queries.webhookDeliveries(webhookId, filter));
   const retrying = useChange({
     run: (id: number) => api.webhooks.retryDelivery(webhookId, id),
     refreshes,
   });
-  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={120} />;
-  if (data.deliveries.length === 0) return <p className="quiet">Nothing was delivered yet.</p>;
+  const deliveries = pages.data?.pages.flatMap((page) => page.deliveries) ?? [];
   return (
     <>
-      <ErrorNote error={retrying.error} />
-      <ol className="emails">
-        {data.deliveries.map((delivery) => (
-          <li key={delivery.id}>
-            <div>
-              <p>{capitalize(labelOf(delivery.event))}</p>
-              <small>{outcomeOf(delivery)}</small>
-            </div>
-            <StatusMark status={delivery.status} tone={tones[delivery.status]} />
-            {mayWrite && delivery.status === "dead" ? (
-              <Button
-                variant="default"
-                size="compact-xs"
-                loading={retrying.isPending && retrying.variables === delivery.id}
-                onClick={() => retrying.mutate(delivery.id)}
-              >
-                Deliver again
-              </Button>
-            ) : (
-              <time dateTime={delivery.lastAttemptAt ?? undefined}>
-                {delivery.lastAttemptAt && formatAgo(delivery.lastAttemptAt, timezone)}
-              </time>
-            )}
-          </li>
+      <div className="buttons">
+        <SegmentedControl
+          aria-label="Status of the deliveries"
+          size="xs"
+          data={statuses}
+          value={status}
+          onChange={setStatus}
+        />
+      </div>
+      <ErrorNote error={pages.error ?? retrying.error} />
+      {pages.isPending && <Skeleton h={120} />}
+      {pages.data && deliveries.length === 0 && (
+        <p className="quiet">
+          {status ? "No delivery has this status." : "Nothing was delivered yet."}
+        </p>
+      )}
+      <ol className={pages.isPlaceholderData ? "emails deliveries stale" : "emails deliveries"}>
+        {deliveries.map((delivery) => (
+          <DeliveryRow
+            key={delivery.id}
+            delivery={delivery}
+            isRetrying={retrying.isPending && retrying.variables === delivery.id}
+            {...(mayWrite && { onRetry: () => retrying.mutate(delivery.id) })}
+          />
         ))}
       </ol>
+      {pages.hasNextPage && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={pages.isFetchingNextPage}
+          onClick={() => pages.fetchNextPage()}
+        >
+          Show older deliveries
+        </Button>
+      )}
     </>
+  );
+}
+
+interface DeliveryRowProps {
+  delivery: WebhookDelivery;
+  isRetrying: boolean;
+  onRetry?(): void;
+}
+
+function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
+  const { timezone } = useMe().organization;
+  const { event, status, lastAttemptAt } = delivery;
+  return (
+    <li>
+      <div>
+        <p>{capitalize(labelOf(event))}</p>
+        <small>
+          {outcomeOf(delivery)}
+          {lastAttemptAt && (
+            <>
+              {" · "}
+              <time dateTime={lastAttemptAt}>{formatAgo(lastAttemptAt, timezone)}</time>
+            </>
+          )}
+        </small>
+      </div>
+      <div className="delivery-end">
+        <StatusMark status={status === "dead" ? "failed" : status} tone={tones[status]} />
+        {onRetry && (
+          <Button variant="default" size="compact-xs" loading={isRetrying} onClick={onRetry}>
+            Deliver again
+          </Button>
+        )}
+      </div>
+    </li>
   );
 }
 

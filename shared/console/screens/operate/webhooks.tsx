@@ -5,6 +5,7 @@ import type { CreateWebhookRequest, Webhook } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
@@ -27,7 +28,8 @@ export function Webhooks() {
   const { timezone } = useMe().organization;
   const mayWrite = useRight("credentials:write");
   const [isAdding, setAdding] = useState(false);
-  const list = usePagedRows(queries.webhooks(), ({ webhooks }) => webhooks);
+  const pages = usePagedRows(queries.webhooks(), ({ webhooks }) => webhooks);
+  const list = useKeptRows("webhooks", pages);
   const open = (webhook?: { id: number }) => navigate({ search: { webhook: webhook?.id } });
   return (
     <div className={search.webhook ? "split with-drawer" : "split"}>

@@ -1,13 +1,14 @@
-import { Select, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { SegmentCondition, SegmentExplanation, SegmentRules } from "pennymail";
+import type { Contact, SegmentCondition, SegmentExplanation, SegmentRules } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { capitalize, formatTime } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
+import { ContactSelect } from "../../parts/contact-select.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import type { RuleField } from "../../parts/rules/rule-catalog.ts";
 import { findRuleField, isFlagKind } from "../../parts/rules/rule-draft.ts";
@@ -21,44 +22,27 @@ interface SegmentWhyProps {
 
 /** Answers why a contact matches the rules or not, condition by condition. */
 export function SegmentWhy({ siteId, rules }: SegmentWhyProps) {
-  const [text, setText] = useState("");
-  const [search] = useDebouncedValue(text.trim(), 300);
-  const [contactId, setContactId] = useState<string | null>(null);
-  const found = useQuery({
-    ...queries.foundContacts(siteId, search),
-    enabled: search.length > 1,
-  });
+  const [contact, setContact] = useState<Contact>();
   // Objects would differ at each render.
   const [settled] = useDebouncedValue(JSON.stringify(rules), 400);
   const why = useQuery({
-    ...queries.whyRules(Number(contactId), JSON.parse(settled)),
-    enabled: contactId !== null,
+    ...queries.whyRules(contact?.id ?? 0, JSON.parse(settled)),
+    enabled: contact !== undefined,
   });
   const nameOf = useNamesIn(siteId, [rules]);
-  const options = (found.data?.contacts ?? []).map((contact) => ({
-    value: String(contact.id),
-    label: contact.email,
-  }));
   return (
     <Card title="Why is somebody in it, or not?">
-      <Select
-        aria-label="Contact to explain"
-        placeholder="Search email or name"
-        searchable
-        clearable
-        clearButtonProps={{ "aria-label": "Clear" }}
-        // The API has searched.
-        filter={({ options: all }) => all}
-        data={options}
-        nothingFoundMessage={search.length > 1 && !found.isFetching ? "Nobody found" : undefined}
-        value={contactId}
-        onChange={setContactId}
-        searchValue={text}
-        onSearchChange={setText}
+      <ContactSelect
+        siteId={siteId}
+        label="Contact to explain"
+        isLabelHidden
+        isClearable
+        value={contact}
+        onChange={setContact}
       />
-      <ErrorNote error={why.error ?? found.error} />
-      {contactId !== null && why.isPending && <Skeleton h={60} />}
-      {contactId !== null && why.data && (
+      <ErrorNote error={why.error} />
+      {contact && why.isPending && <Skeleton h={60} />}
+      {contact && why.data && (
         <div role="status">
           <p>
             <b>{why.data.matched ? "Is in the segment" : "Is not in the segment"}</b>

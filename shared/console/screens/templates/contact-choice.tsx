@@ -1,32 +1,32 @@
-import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
+import { ContactSelect } from "../../parts/contact-select.tsx";
 
 export interface SampleContact {
-  contacts: Contact[];
+  siteId: number;
+  /** The latest contacts of the site. */
+  contacts: readonly Contact[];
   contact: Contact | undefined;
-  choose(id: number): void;
+  choose(contact: Contact | undefined): void;
 }
 
 /** The contact whose fields fill a template that is previewed. */
 export function useSampleContact(siteId: number): SampleContact {
   const contacts = useQuery(queries.sampleContacts(siteId)).data?.contacts ?? [];
-  const [chosen, choose] = useState<number>();
-  return { contacts, contact: contacts.find(({ id }) => id === chosen) ?? contacts[0], choose };
+  const [chosen, choose] = useState<Contact>();
+  return { siteId, contacts, contact: chosen ?? contacts[0], choose };
 }
 
-export function ContactChoice({ contacts, contact, choose }: SampleContact) {
+export function ContactChoice({ siteId, contacts, contact, choose }: SampleContact) {
   return (
-    <Select
+    <ContactSelect
+      siteId={siteId}
       label="As it looks for"
-      data={contacts.map(({ id, email }) => ({ value: String(id), label: email }))}
-      placeholder="There is no contact yet"
-      value={contact ? String(contact.id) : null}
-      allowDeselect={false}
-      searchable
-      onChange={(value) => choose(Number(value))}
+      value={contact}
+      onChange={choose}
+      suggestions={contacts}
     />
   );
 }
