@@ -34,6 +34,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await dialog.getByRole("button", { name: "Save sender" }).click();
     await page.getByRole("cell", { name: "The shop" }).waitFor();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByLabel(/to confirm/).fill("hello@shop.example");
     await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
     await page.getByText("A sender is an address").waitFor();
     expect(problems).toEqual([]);

@@ -161,6 +161,16 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(answer.status).toBe(200);
+    await page.getByLabel("Name", exact).fill("Mailer");
+    await page.getByRole("combobox", { name: "What the key may do" }).click();
+    await page.getByRole("option", { name: /^Send email/ }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("cell", { name: "Send only" }).waitFor();
+    const limited = (await page.getByText(/pm_live_\w{40}/).textContent())!;
+    const refused = await fetch(`${base}/api/v1/sites`, {
+      headers: { authorization: `Bearer ${/pm_live_\w+/.exec(limited)![0]}` },
+    });
+    expect(refused.status).toBe(403);
     await page.getByRole("link", { name: "Members" }).click();
     const invited = uniqueEmail();
     await page.getByLabel("Email").fill(invited);
@@ -168,9 +178,27 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("option", { name: "Viewer" }).click();
     await page.getByRole("button", { name: "Send invitation" }).click();
     await page.getByRole("cell", { name: invited }).waitFor();
+    await page.getByRole("button", { name: "Resend" }).click();
+    await page.getByText(`A new link is on its way to ${invited}`).waitFor();
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("cell", { name: invited }).waitFor({ state: "detached" });
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a session that ends is renewed on the page, and what was typed stays", async () => {
+    const { email } = await signedUp();
+    const { page } = await openSignedIn(browser, { email, path: "/settings/organization" });
+    await page.getByLabel("Name", exact).fill("Shop of Ada");
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Save organization" }).click();
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.getByRole("textbox", { name: "Password" }).fill(password);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.getByLabel("Name", exact).inputValue()).toBe("Shop of Ada");
+    await page.getByRole("button", { name: "Save organization" }).click();
+    await page.getByRole("status").getByText("Saved").waitFor();
     await page.context().close();
   });
 
@@ -191,22 +219,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const [own, other] = [await signedUp(), await signedUp()];
     const invited = { email: own.email, role: "viewer" };
     expectStatus(201, await other.call("POST", "/invitations", invited, asSession));
-  it("a session that ends is renewed on the page, and what was typed stays", async () => {
-    const { email } = await signedUp();
-    const { page } = await openSignedIn(browser, { email, path: "/settings/organization" });
-    await page.getByLabel("Name", exact).fill("Shop of Ada");
-    await page.context().clearCookies();
-    await page.getByRole("button", { name: "Save organization" }).click();
-    const dialog = page.getByRole("dialog", { name: "Sign in again" });
-    await dialog.getByRole("textbox", { name: "Password" }).fill(password);
-    await page.keyboard.press("Enter");
-    await dialog.waitFor({ state: "detached" });
-    expect(await page.getByLabel("Name", exact).inputValue()).toBe("Shop of Ada");
-    await page.getByRole("button", { name: "Save organization" }).click();
-    await page.getByRole("status").getByText("Saved").waitFor();
-    await page.context().close();
-  });
-
     const { text } = await waitForMail(own.email);
     const token = /\/accept-invitation\?token=(\w+)/.exec(text ?? "")?.[1] ?? "";
     expectStatus(200, await request("POST", "/invitations/accept", { token, password }));

@@ -1,12 +1,12 @@
-import { Button, Skeleton, TextInput } from "@mantine/core";
+import { Button, Checkbox, Select, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ApiKey } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
-import { useMe, useRight } from "../../data/session.ts";
-import { formatAgo } from "../../format.ts";
+import { useMe, useRight, useRights, useSite } from "../../data/session.ts";
+import { capitalize, formatAgo } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
@@ -29,8 +29,43 @@ export function ApiKeys() {
   );
 }
 
+const sendScopes = ["send:write", "sends:read"];
+
+/** The rights that the user has and can give to a key. */
+function useGrantableRights(): string[] {
+  const has = useRights();
+  const roles = useQuery(queries.roles()).data?.roles ?? [];
+  const named = new Set(roles.flatMap(({ scopes }) => scopes));
+  return [...named].filter((right) => right !== "*" && !right.startsWith("login:") && has(right));
+}
+
+const isReadRight = (right: string): boolean => right.endsWith(":read");
+
+function describeScopes(scopes: readonly string[]): string {
+  if (scopes.includes("*")) return "Everything";
+  if (scopes.join() === sendScopes.join()) return "Send only";
+  if (scopes.length > 3 && scopes.every(isReadRight)) return "Read only";
+  return scopes.length > 6 ? `${scopes.length} rights` : scopes.join(", ");
+}
+
+/** "Audience: read" */
+const labelOf = (right: string): string => {
+  const [area = "", action = ""] = right.split(":");
+  return `${capitalize(area)}: ${action}`;
+};
+
+const presets = [
+  { value: "all", label: "Everything that you may do" },
+  { value: "send", label: "Send email, and read what became of it" },
+  { value: "read", label: "Read, and change nothing" },
+  { value: "custom", label: "Chosen rights" },
+];
+
 function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
   const { timezone } = useMe().organization;
+  const { sites } = useSite();
+  const siteName = (siteId: number) =>
+    sites.find(({ id }) => id === siteId)?.name ?? `Site ${siteId}`;
   const [revoked, setRevoked] = useState<ApiKey>();
   const revoke = useChange({
     run: ({ id }: ApiKey) => api.apiKeys.delete(id),
@@ -49,9 +84,14 @@ function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
       ),
     },
     {
-      label: "Scopes",
+      label: "Access",
       isWide: true,
-      render: ({ scopes }) => scopes.join(", ").replace(/^\*$/, "Everything"),
+      render: ({ scopes, siteId }) => (
+        <span title={scopes.join(", ")}>
+          {describeScopes(scopes)}
+          <small>{siteId === null ? "All sites" : siteName(siteId)}</small>
+        </span>
+      ),
     },
     {
       label: "Last used",
@@ -77,6 +117,7 @@ function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
         isDangerous
         target={revoked}
         change={revoke}
+        typed={revoked?.name}
         onClose={() => setRevoked(undefined)}
       >
         Programs that use this key are refused within 5 seconds. This cannot be undone.
@@ -87,24 +128,64 @@ function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
 
 function NewKey() {
   const name = useTextField();
+  const { sites } = useSite();
+  const rights = useGrantableRights();
+  const [preset, setPreset] = useState("all");
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [siteId, setSiteId] = useState<string | null>(null);
+  const scopesByPreset: Record<string, string[]> = {
+    all: ["*"],
+    send: sendScopes,
+    read: rights.filter(isReadRight),
+    custom: chosen,
+  };
+  const scopes = scopesByPreset[preset]!;
   const creating = useChange({
-    run: () => api.apiKeys.create({ name: name.value }),
+    run: () =>
+      api.apiKeys.create({ name: name.value, scopes, siteId: siteId ? Number(siteId) : null }),
     refreshes: ["apiKeys"],
     onDone: () => name.set(""),
   });
   return (
-    <FormCard title="New API key" action="Create key" submission={creating}>
-      <TextInput
+    <FormCard
+      title="New API key"
+      action="Create key"
+      submission={creating}
+      isDisabled={scopes.length === 0}
+    >
+      <TextInput className="narrow" label="Name" required {...name.input} />
+      <Select
         className="narrow"
-        label="Name"
-        description="The key may do everything that you may do."
-        required
-        {...name.input}
+        label="What the key may do"
+        allowDeselect={false}
+        data={presets}
+        value={preset}
+        onChange={(value) => setPreset(value ?? "all")}
+      />
+      {preset === "custom" && (
+        <Checkbox.Group label="Rights" value={chosen} onChange={setChosen}>
+          <div className="choices">
+            {rights.map((right) => (
+              <Checkbox key={right} value={right} label={labelOf(right)} />
+            ))}
+          </div>
+        </Checkbox.Group>
+      )}
+      <Select
+        className="narrow"
+        label="Site (optional)"
+        description="The only site that the key can access."
+        placeholder="All sites"
+        clearable
+        clearButtonProps={{ "aria-label": "All sites" }}
+        data={sites.map(({ id, name: siteName }) => ({ value: String(id), label: siteName }))}
+        value={siteId}
+        onChange={setSiteId}
       />
       {creating.data && (
         <p className="answer" role="status">
           <span>Copy the key now. It is not shown again.</span>
-          <span className="mono">
+          <span className="mono breaks">
             {creating.data.key} <CopyAction value={creating.data.key ?? ""} label="Copy the key" />
           </span>
         </p>

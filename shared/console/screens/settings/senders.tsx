@@ -1,6 +1,14 @@
-import { Button, NumberInput, PasswordInput, Select, Skeleton, TextInput } from "@mantine/core";
+import {
+  Button,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Skeleton,
+  Switch,
+  TextInput,
+} from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { SendingConfig } from "pennymail";
+import type { SendingConfig, UpdateSendingConfigRequest } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
@@ -138,6 +146,7 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
         isDangerous
         target={deleted}
         change={remove}
+        typed={deleted && (deleted.fromEmail ?? deleted.provider)}
         onClose={() => setDeleted(undefined)}
       >
         The credentials are deleted. Templates, campaigns and sequences that use this sender cannot
@@ -199,6 +208,7 @@ function SenderDialog({
   const webhookSecret = useTextField();
   const [rate, setRate] = useState<number | "">(sender.ratePerSecond ?? "");
   const [fallback, setFallback] = useState(sender.fallbackConfigId);
+  const warmUp = useWarmUp(sender);
   const credentials = useCredentials();
   const saving = useChange({
     run: () => {
@@ -208,6 +218,7 @@ function SenderDialog({
         fromName: fromName.value || null,
         ratePerSecond: rate === "" ? null : rate,
         fallbackConfigId: fallback,
+        ...warmUp.changes(),
         ...(webhookSecret.value && { webhookSecret: webhookSecret.value }),
         ...(Object.keys(filled).length > 0 && { credentials: filled }),
       });
@@ -233,6 +244,7 @@ function SenderDialog({
         value={rate}
         onChange={(value) => setRate(value === "" ? "" : Number(value))}
       />
+      <WarmUpFields warmUp={warmUp} />
       <Select
         label="Fallback (optional)"
         description="Takes new email while this provider fails."
@@ -259,5 +271,66 @@ function SenderDialog({
       <p className="quiet">Credentials that stay empty are kept.</p>
       <CredentialFields provider={sender.provider} credentials={credentials} isChange />
     </FormDialog>
+  );
+}
+
+type WarmUp = NonNullable<UpdateSendingConfigRequest["warmUp"]>;
+
+const suggestedWarmUp: WarmUp = { firstDayMails: 50, lastDayMails: 20_000, days: 30 };
+
+/** The plan of a warm-up. It is sent only when it was changed, because that starts it anew. */
+function useWarmUp({ warmUp: current }: SendingConfig) {
+  const [plan, setPlan] = useState<WarmUp | null>(
+    current && {
+      firstDayMails: current.firstDayMails,
+      lastDayMails: current.lastDayMails,
+      days: current.days,
+    },
+  );
+  const isChanged =
+    plan?.firstDayMails !== current?.firstDayMails ||
+    plan?.lastDayMails !== current?.lastDayMails ||
+    plan?.days !== current?.days;
+  return {
+    plan,
+    setPlan,
+    isRunning: current !== null,
+    isChanged,
+    changes: () => (isChanged ? { warmUp: plan } : {}),
+  };
+}
+
+function WarmUpFields({ warmUp }: { warmUp: ReturnType<typeof useWarmUp> }) {
+  const { plan, setPlan, isRunning, isChanged } = warmUp;
+  const numberField = (label: string, name: keyof WarmUp, [min, max]: [number, number]) => (
+    <NumberInput
+      label={label}
+      required
+      min={min}
+      max={max}
+      allowDecimal={false}
+      value={plan?.[name] || ""}
+      onChange={(value) => plan && setPlan({ ...plan, [name]: Number(value) })}
+    />
+  );
+  return (
+    <>
+      <Switch
+        label="Warm up the address"
+        description="A daily limit for campaigns and sequences that grows. Single emails always go."
+        checked={plan !== null}
+        onChange={({ currentTarget }) => setPlan(currentTarget.checked ? suggestedWarmUp : null)}
+      />
+      {plan && (
+        <fieldset className="plain-fieldset field-grid" aria-label="Plan of the warm-up">
+          {numberField("Emails on the first day", "firstDayMails", [1, 100_000_000])}
+          {numberField("Emails on the last day", "lastDayMails", [1, 100_000_000])}
+          {numberField("Days", "days", [2, 180])}
+        </fieldset>
+      )}
+      {plan && isRunning && isChanged && (
+        <p className="quiet">A changed plan starts with its first day again.</p>
+      )}
+    </>
   );
 }

@@ -109,16 +109,20 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
   const name = useTextField(site?.name);
   const domain = useTextField(site?.domain ?? "");
   const address = useTextField(site?.physicalAddress ?? "");
+  const company = useTextField(site?.companyName ?? "");
   const autoBcc = useTextField(site?.autoBcc ?? "");
   const [capDays, setCapDays] = useState<number | "">(site?.sendFrequencyCapDays ?? "");
+  const [bounces, setBounces] = useState<number | "">(site?.softBounceLimit ?? "");
   const saving = useChange({
     run: () => {
       const request: CreateSiteRequest = {
         name: name.value,
         domain: domain.value || null,
+        companyName: company.value || null,
         physicalAddress: address.value || null,
         autoBcc: autoBcc.value || null,
         sendFrequencyCapDays: capDays === "" ? null : capDays,
+        softBounceLimit: bounces === "" ? null : bounces,
       };
       return site ? api.sites.update(site.id, request) : api.sites.create(request);
     },
@@ -135,6 +139,12 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
     >
       <TextInput label="Name" required data-autofocus {...name.input} />
       <TextInput label="Website (optional)" placeholder="shop.example" {...domain.input} />
+      <TextInput
+        label="Company (optional)"
+        description="In the footer of marketing email. Without it, the name of the site."
+        maxLength={200}
+        {...company.input}
+      />
       <Textarea
         label="Postal address (optional)"
         description="In the footer of marketing email. Without it, that of the organization."
@@ -148,6 +158,15 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         allowDecimal={false}
         value={capDays}
         onChange={(value) => setCapDays(value === "" ? "" : Number(value))}
+      />
+      <NumberInput
+        label="Soft bounces in a row that suppress an address (optional)"
+        description="A full mailbox is a soft bounce. Without a number, the first one suppresses."
+        min={1}
+        max={10}
+        allowDecimal={false}
+        value={bounces}
+        onChange={(value) => setBounces(value === "" ? "" : Number(value))}
       />
       <TextInput label="Copy of every single email to (optional)" type="email" {...autoBcc.input} />
     </FormDialog>
