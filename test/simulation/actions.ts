@@ -1,5 +1,6 @@
 // What the callers of the API do in a simulation.
 import { erasure } from "./areas/erasure.ts";
+import { resolutions } from "./areas/resolutions.ts";
 import { sequences } from "./areas/sequences.ts";
 import {
   type Action,
@@ -13,7 +14,7 @@ import {
 import type { PreparedWorld } from "./world.ts";
 
 /** What some simulations do in addition. */
-const areas: Record<string, Area> = { sequences, erasure };
+const areas: Record<string, Area> = { sequences, erasure, resolutions };
 export const areaNames = Object.keys(areas);
 export const areasOf = (names: string[]): Area[] => names.map((name) => areas[name]!);
 
@@ -26,14 +27,15 @@ async function sendOne(
 ): Promise<void> {
   const to = contactOf(action, prepared).email;
   const subject = subjectOf(action);
-  const answer = await world.call<{ id: number }>("POST", "/send", {
+  const answer = await world.call<{ id: number; status: string }>("POST", "/send", {
     to,
     subject,
     html,
     sendingConfigId: configOf(action, prepared).id,
     ...more,
   });
-  if (answer.status === 202) ledger.sends.push({ id: answer.data.id, subject, to });
+  const { id, status } = answer.data ?? {};
+  if (answer.status === 202) ledger.sends.push({ id, subject, to, isFree: status === "failed" });
   else ledger.refusals.push(`${subject}: ${answer.error}`);
 }
 

@@ -2,6 +2,7 @@
 import { areasOf } from "./actions.ts";
 import { erasedEmail, keyOf, type Ledger, type ListedSend, type Scene } from "./scene.ts";
 import { checkStatistics, type ListedEvent } from "./statistics.ts";
+import { searched } from "./uncertain-mail.ts";
 import type { World } from "./world.ts";
 
 interface CampaignDetail {
@@ -12,7 +13,12 @@ interface CampaignDetail {
 /** States in which a provider has accepted the mail. */
 const handedOver = new Set(["sent", "delivered"]);
 
-export async function checkBooks(scene: Scene, areas: string[]): Promise<string[]> {
+/** While `isAtRest` is false, mail may wait and look-ups may be underway. */
+export async function checkBooks(
+  scene: Scene,
+  areas: string[],
+  isAtRest: boolean,
+): Promise<string[]> {
   const { world, ledger, prepared } = scene;
   const contacts = prepared.contacts.length;
   const sends = await listAll<ListedSend>(world, "sends");
@@ -22,22 +28,23 @@ export async function checkBooks(scene: Scene, areas: string[]): Promise<string[
   const namedIds = new Set(named.map(({ id }) => id));
   const events = await listAll<ListedEvent>(world, "events");
   const violations = [
-    ...checkMailedOnce(world, named, erased),
-    ...checkUncertain(world, named),
-    ...checkAccepted(ledger, sends),
-    ...(await checkCampaigns(world, { ...ledger, contacts }, sends)),
-    ...checkDepartures(world, ledger),
+    ...checkShown(scene, named, erased),
+    ...checkUncertain(world, named, isAtRest),
+    ...checkAccepted(ledger, sends, isAtRest),
+    ...(await checkUsage(scene, sends)),
+    ...(await checkCampaigns(world, { ...ledger, contacts, isAtRest }, sends)),
     ...checkEvents(world, {
       sends: named,
       events: events.filter(
         ({ type, sendId }) => Object.values(eventTypes).includes(type) && namedIds.has(sendId),
       ),
       erased,
+      isAtRest,
     }),
-    ...(await checkStatistics(world, sends, events)),
-    ...checkQueues(world),
+    ...(await checkStatistics(world, sends, { events, isAtRest })),
+    ...(isAtRest ? checkQueues(world) : []),
   ];
-  for (const area of areasOf(areas)) violations.push(...(await area.check(scene, sends)));
+  for (const area of areasOf(areas)) violations.push(...(await area.check(scene, sends, isAtRest)));
   return violations;
 }
 
@@ -55,7 +62,14 @@ async function listAll<T>(world: World, kind: "sends" | "events"): Promise<T[]> 
 }
 
 /** Compares what providers accepted with what the service shows. */
-function checkMailedOnce({ outside }: World, sends: ListedSend[], erased: Set<string>): string[] {
+function checkShown(
+  { world: { outside }, ledger }: Scene,
+  sends: ListedSend[],
+  erased: Set<string>,
+): string[] {
+  const closed = new Set(
+    ledger.resolutions.filter(({ outcome }) => outcome === "failed").map(({ key }) => key),
+  );
   const mails = Map.groupBy(outside.mails, ({ to, subject }) => keyOf(to, subject));
   const bounced = new Set(
     outside.events
@@ -66,8 +80,6 @@ function checkMailedOnce({ outside }: World, sends: ListedSend[], erased: Set<st
   const violations: string[] = [];
   for (const [key, copies] of mails) {
     const shown = known.get(key) ?? [];
-    if (copies.length > 1)
-      violations.push(`The mail ${key} was handed over ${copies.length} times`);
     if (!shown.length && !erased.has(copies[0]!.to))
       violations.push(`The mail ${key} was handed over, but no send shows it`);
   }
@@ -77,7 +89,7 @@ function checkMailedOnce({ outside }: World, sends: ListedSend[], erased: Set<st
     const isMailed = mails.has(key);
     if (handedOver.has(status) && !isMailed)
       violations.push(`The mail ${key} is shown as ${status}, but no provider got it`);
-    const isDoubtful = status === "uncertain" || bounced.has(key);
+    const isDoubtful = status === "uncertain" || bounced.has(key) || closed.has(key);
     if (isMailed && !handedOver.has(status) && !isDoubtful)
       violations.push(`The mail ${key} was handed over, but is shown as ${status} (${error})`);
   }
@@ -86,18 +98,21 @@ function checkMailedOnce({ outside }: World, sends: ListedSend[], erased: Set<st
 
 const isUncertain = ({ status }: ListedSend) => status === "uncertain";
 
-/** These providers can be asked for mails. */
-const searched = new Set(
-  "sendgrid postmark mailgun sparkpost brevo mandrill mailjet resend smtp2go".split(" "),
-);
 /** A mail that their search twice lacks was not accepted, and is handed over again. */
 const fullySearched = new Set(["mailgun", "sparkpost"]);
 
-/** Look-ups have settled every uncertain mail that the provider can tell of. */
-function checkUncertain({ outside }: World, sends: ListedSend[]): string[] {
+/** Look-ups and events have settled every uncertain mail that the provider can tell of. */
+function checkUncertain({ outside }: World, sends: ListedSend[], isAtRest: boolean): string[] {
   const mailed = new Set(outside.mails.map(({ to, subject }) => keyOf(to, subject)));
+  const reported = new Set(
+    outside.events
+      .filter(({ isAccepted }) => isAccepted)
+      .map(({ mail }) => keyOf(mail.to, mail.subject)),
+  );
   return sends.filter(isUncertain).flatMap(({ toEmail, subject, provider }) => {
     const key = keyOf(toEmail, subject);
+    if (reported.has(key)) return [`The mail ${key} is uncertain, but ${provider} told of it`];
+    if (!isAtRest) return [];
     const isTold = mailed.has(key) ? searched.has(provider) : fullySearched.has(provider);
     return isTold ? [`The mail ${key} is uncertain, but ${provider} can be asked for it`] : [];
   });
@@ -106,15 +121,25 @@ function checkUncertain({ outside }: World, sends: ListedSend[]): string[] {
 const unfinished = new Set(["queued", "sending", "scheduled"]);
 
 /** Every accepted mail is listed, and none waits when nothing is left to do. */
-function checkAccepted(ledger: Ledger, sends: ListedSend[]): string[] {
+function checkAccepted(ledger: Ledger, sends: ListedSend[], isAtRest: boolean): string[] {
   const byId = new Map(sends.map((send) => [send.id, send]));
   return ledger.sends.flatMap(({ id, to, subject }) => {
     const send = byId.get(id);
     if (!send) return [`The mail ${keyOf(to, subject)} was accepted, but is not listed`];
-    return unfinished.has(send.status)
+    return isAtRest && unfinished.has(send.status)
       ? [`The mail ${keyOf(to, subject)} is still ${send.status}, but nothing is left to do`]
       : [];
   });
+}
+
+/** Every accepted mail is charged once, and is listed with one status. */
+async function checkUsage({ world, ledger }: Scene, sends: ListedSend[]): Promise<string[]> {
+  const free = ledger.sends.filter(({ isFree }) => isFree).length;
+  const { data } = await world.call<{ mails: { accepted: number } }>("GET", "/plans/usage");
+  const { accepted } = data.mails;
+  return accepted === sends.length - free
+    ? []
+    : [`${accepted} mails were charged, and ${sends.length - free} are listed as accepted`];
 }
 
 const exclusions = ["suppressed", "unsubscribed", "notInTopic", "capped", "duplicate", "invalid"];
@@ -127,7 +152,7 @@ const total = (of: Record<string, number>, names: string[]): number =>
 /** The counters of each campaign add up, and agree with its sends. */
 async function checkCampaigns(
   world: World,
-  { campaigns, contacts, erasures }: Ledger & { contacts: number },
+  { campaigns, contacts, erasures, isAtRest }: Ledger & { contacts: number; isAtRest: boolean },
   sends: ListedSend[],
 ): Promise<string[]> {
   const violations: string[] = [];
@@ -147,7 +172,10 @@ async function checkCampaigns(
     const isWhole = candidates <= contacts && candidates >= contacts - erasures.length;
     if (status === "sent" && !isWhole) say(`the list has ${contacts} contacts`);
     if (total(accounting, states) !== accepted) say("the accepted mails do not add up");
-    if (total(accounting, ["queued", "sending"])) say("mails wait, but nothing is left to do");
+    if (isAtRest && total(accounting, ["queued", "sending"]))
+      say("mails wait, but nothing is left to do");
+    if (isAtRest && status === "sent")
+      for (const flaw of await checkAudit(world, id, candidates)) say(flaw);
     const own = Map.groupBy(
       // A mail that was excluded at the hand-over is not an accepted one.
       sends.filter(
@@ -164,17 +192,26 @@ async function checkCampaigns(
   return violations;
 }
 
-/** No campaign that started after somebody left reaches that address. */
-function checkDepartures({ outside }: World, { campaigns, departures }: Ledger): string[] {
-  return departures.flatMap(({ email, at }) =>
-    campaigns
-      .filter(({ startedAt }) => startedAt > at)
-      .flatMap(({ subject }) =>
-        outside.mails.some((mail) => mail.subject === subject && mail.to === email)
-          ? [`The mail ${keyOf(email, subject)} was handed over after the recipient had left`]
-          : [],
-      ),
-  );
+interface Audit {
+  status: string;
+  candidates: number;
+  outcomes: { count: number }[];
+  problems: string[];
+}
+
+/** The audit has one outcome for each candidate. Its rows are read apart from the counters. */
+async function checkAudit(world: World, id: number, candidates: number): Promise<string[]> {
+  const { data } = await world.call<Audit>("GET", `/campaigns/${id}/audit`);
+  const { status, problems, outcomes } = data;
+  const sum = outcomes.reduce((all, { count }) => all + count, 0);
+  const isAudited = status === "complete" || status === "outdated";
+  return [
+    ...(isAudited ? [] : [`its audit is ${status}`]),
+    ...problems,
+    ...(sum === candidates && data.candidates === candidates
+      ? []
+      : [`its audit has ${sum} outcomes of ${data.candidates} candidates`]),
+  ];
 }
 
 const eventTypes: Record<string, string> = {
@@ -189,10 +226,11 @@ interface History {
   sends: ListedSend[];
   events: ListedEvent[];
   erased: Set<string>;
+  isAtRest: boolean;
 }
 
 /** Every event of a provider is listed once, and reaches the customer's endpoint under one id. */
-function checkEvents({ outside }: World, { sends, events, erased }: History): string[] {
+function checkEvents({ outside }: World, { sends, events, erased, isAtRest }: History): string[] {
   const ids = new Map(sends.map(({ id, toEmail, subject }) => [keyOf(toEmail, subject), id]));
   const counts = (names: string[]) =>
     new Map([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
@@ -209,6 +247,8 @@ function checkEvents({ outside }: World, { sends, events, erased }: History): st
     const [p = 0, l = 0] = [posted.get(name), listed.get(name)];
     return p === l ? [] : [`The event ${name} happened ${p} times and is listed ${l} times`];
   });
+  // A failed webhook waits for its next attempt.
+  if (!isAtRest) return violations;
   const webhookIds = Map.groupBy(
     outside.received.map(({ id, body }) => ({ id, ...parseWebhook(body) })),
     nameOf,

@@ -14,9 +14,18 @@ export type FaultKind =
   | "throttled"
   | "conflict"
   | "refused"
-  | "repeated";
+  | "repeated"
+  | SpecialFaultKind;
+
+/**
+ * These strike only calls that can have them. `stale`: a read that is not strongly consistent.
+ * `unprocessed`: a batch.
+ */
+export type SpecialFaultKind = "stale" | "unprocessed";
 
 export interface Fault {
+  /** Identifies the fault in its plan. */
+  number: number;
   /** Milliseconds after the start. */
   at: number;
   target: Target;
@@ -25,7 +34,10 @@ export interface Fault {
   kind: FaultKind;
   /** For how many calls the fault lasts. */
   calls: number;
-  /** For `slow` and `stops`: how long, in seconds. For `refused`: the status. */
+  /**
+   * For `slow` and `stops`: how long, in seconds. For `stale`: how old the answer is, in seconds.
+   * For `refused`: the status.
+   */
   amount: number;
 }
 
@@ -41,6 +53,9 @@ const kindsByTarget: Record<Target, FaultKind[]> = {
     "slow",
     "throttled",
     "conflict",
+    "stale",
+    "stale",
+    "unprocessed",
   ],
   queue: ["dies before", "dies after", "answer lost", "throttled", "slow", "repeated", "repeated"],
   vault: ["dies before", "throttled"],
@@ -72,7 +87,7 @@ export function createFaults(random: () => number, times: number[]): Fault[] {
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
   const targets = weights.flatMap(([target, weight]) => Array<Target>(weight).fill(target));
   const count = Math.floor(random() * 12);
-  return Array.from({ length: count }, () => {
+  const drawn = Array.from({ length: count }, () => {
     const target = pick(targets);
     const kind = pick(kindsByTarget[target]);
     return {
@@ -80,11 +95,22 @@ export function createFaults(random: () => number, times: number[]): Fault[] {
       target,
       skip: target === "table" ? Math.floor(random() ** 2 * 80) : Math.floor(random() ** 2 * 6),
       kind,
-      calls: 1 + Math.floor(random() ** 4 * 8),
-      amount: kind === "refused" ? pick([500, 503, 429]) : Math.round(1 + random() ** 3 * 900),
+      calls: 1 + Math.floor(random() ** 4 * (kind === "stale" ? 200 : 8)),
+      amount: drawAmount(kind, random),
     };
   }).toSorted((a, b) => a.at - b.at);
+  return drawn.map((fault, i) => ({ number: i + 1, ...fault }));
 }
+
+const drawAmount = (kind: FaultKind, random: () => number): number => {
+  if (kind === "refused") return [500, 503, 429][Math.floor(random() * 3)]!;
+  return kind === "stale"
+    ? 1 + Math.floor(random() * maxStaleSeconds)
+    : Math.round(1 + random() ** 3 * 900);
+};
+
+/** Indexes of a table under load lag behind by so much. */
+const maxStaleSeconds = 3;
 
 /**
  * A fault that has not struck by then is over. The work that it disturbed gets its next attempts
@@ -92,23 +118,40 @@ export function createFaults(random: () => number, times: number[]): Fault[] {
  */
 const maxFaultMs = 4 * 3_600_000;
 
+const specialKinds = new Set<FaultKind>(["stale", "unprocessed"] satisfies SpecialFaultKind[]);
+
 /** Finds the fault that strikes a call. */
 export function createFaultPlan(faults: Fault[]) {
   const open = faults.map((fault) => ({ fault, skip: fault.skip, calls: fault.calls }));
+  let lastEnd = 0;
+  const strikes: number[] = [];
   return {
-    /** The fault of this call at `at` milliseconds after the start, if one strikes it. */
-    strike(target: Target, at: number): Fault | undefined {
+    /** When the last effect of the faults so far ends, in milliseconds after the start. */
+    lastEnd: () => lastEnd,
+    /** How many calls faults struck at or after a time, in milliseconds after the start. */
+    countSince: (at: number) => strikes.filter((struckAt) => struckAt >= at).length,
+    /**
+     * The fault of this call at `at` milliseconds after the start, if one strikes it. `special` is
+     * the kind that only some calls can have, and this one can.
+     */
+    strike(target: Target, at: number, special?: SpecialFaultKind): Fault | undefined {
       for (const one of open) {
         const isOver = one.calls === 0 || at > one.fault.at + maxFaultMs;
         if (one.fault.target !== target || one.fault.at > at || isOver) continue;
+        if (specialKinds.has(one.fault.kind) && one.fault.kind !== special) continue;
         if (one.skip-- > 0) continue;
         one.calls--;
+        strikes.push(at);
+        lastEnd = Math.max(lastEnd, at + durationMs(one.fault));
         return one.fault;
       }
       return undefined;
     },
   };
 }
+
+const durationMs = ({ kind, amount }: Fault): number =>
+  kind === "stops" || kind === "slow" ? amount * 1000 : 0;
 
 const seconds = (n: number) => (n === 1 ? "a second" : `${n} seconds`);
 
@@ -123,5 +166,7 @@ export const describeFault: Record<FaultKind, (fault: Fault) => string> = {
   throttled: () => "and the call is throttled",
   conflict: () => "and the call conflicts with another transaction",
   refused: ({ amount }) => `and the call is refused with status ${amount}`,
-  repeated: () => "and the message arrives twice",
+  repeated: () => "and the call arrives twice",
+  stale: ({ amount }) => `and reads what was stored ${seconds(amount)} before`,
+  unprocessed: () => "and a part of the batch is not processed",
 };

@@ -1,6 +1,12 @@
 // The network between the processes of the service and everything else. Each call takes time to
 // arrive and to be answered, and a fault can strike it.
-import { type createFaultPlan, describeFault, type Fault, type Target } from "./faults.ts";
+import {
+  type createFaultPlan,
+  describeFault,
+  type Fault,
+  type SpecialFaultKind,
+  type Target,
+} from "./faults.ts";
 import { kill, type Process } from "./machine.ts";
 import type { SimulatedTime } from "./simulated-time.ts";
 
@@ -14,8 +20,10 @@ export interface NetworkCall<T> {
   text: string;
   /** How long the caller waits for the answer. */
   timeoutSeconds: number;
-  /** Runs when the call arrives. */
-  effect(): T | Promise<T>;
+  /** The kind of fault that only some calls can have, if this one can. */
+  special?: SpecialFaultKind | undefined;
+  /** Runs when the call arrives. `fault` strikes the call. */
+  effect(fault?: Fault): T | Promise<T>;
 }
 
 /** A call got no answer. It may have taken effect. */
@@ -69,10 +77,10 @@ export function createNetwork({
 }: NetworkOptions): Network {
   const latency = (target: Target) => latencies[target] * (0.2 + 2 * random() ** 4 + random());
   return {
-    call<T>({ from, to, name, text, timeoutSeconds, effect }: NetworkCall<T>): Promise<T> {
+    call<T>({ from, to, name, text, timeoutSeconds, special, effect }: NetworkCall<T>): Promise<T> {
       if (from && !from.isAlive) return new Promise(() => {});
       trace(`${from?.name ?? "outside"} calls ${to} ${name} ${text}`);
-      const fault = faults.strike(to, time.now() - start);
+      const fault = faults.strike(to, time.now() - start, special);
       if (fault)
         tell(`${from?.name ?? "Somebody"} calls ${name}, ${describeFault[fault.kind](fault)}`);
       const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -93,8 +101,13 @@ export function createNetwork({
       const arrive = async () => {
         if (is("throttled") || is("conflict") || is("refused"))
           return back(() => reject(new CallRefused(fault!)));
+        if (is("repeated")) {
+          // The caller gave up on the first call, and waits for the answer of the second.
+          void (async () => effect())().catch(() => {});
+          await new Promise<void>((resolve) => time.after(latency(to), resolve));
+        }
         try {
-          const answer = await effect();
+          const answer = await effect(fault);
           if (is("dies after")) return kill(from!);
           back(() => (is("answer lost") ? reject(new ConnectionLost(false)) : resolve(answer)));
         } catch (error) {

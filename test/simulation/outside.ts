@@ -185,10 +185,15 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
   const postsEvents = random() < 0.75;
   /** When the searches of the providers find a mail, by its id in the inbox. */
   const searchableAt = new Map<number, number>();
+  /** In some worlds the searches of the providers find each mail at once. */
+  const hasPromptSearches = random() < 0.3;
   const mails: DeliveredMail[] = [];
   const events: PostedEvent[] = [];
   const received: ReceivedWebhook[] = [];
+  const mailListeners: ((mail: DeliveredMail) => void)[] = [];
   let eventCount = 0;
+  /** How many posts of events wait or are repeated. */
+  let openPosts = 0;
   /** When the request was made that a provider answers at the moment. */
   let calledAt = 0;
 
@@ -222,7 +227,9 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
       at: time.now(),
     };
     mails.push(mail);
-    searchableAt.set(captured.id, time.now() + drawSearchDelay(random));
+    for (const listener of mailListeners) listener(mail);
+    const delay = hasPromptSearches ? 0 : drawSearchDelay(random);
+    searchableAt.set(captured.id, time.now() + delay);
     for (const kind of postsEvents ? drawEvents(random) : []) {
       if (!provider.webhook.events[kind]) continue;
       for (const target of webhookTargets.listFor(provider.key, accountId))
@@ -243,9 +250,12 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     const account = accounts.findById(target.account)!;
     const post = async () => provider.webhook.buildPost([formatted], target, account);
     const posts = random() < 0.15 ? 2 : 1;
+    openPosts += posts;
     for (let i = 0; i < posts; i++)
       time.after(1000 + 300_000 * random() ** 3, () => {
-        void post().then((built) => postEvent(event, target.url, built));
+        void post()
+          .then((built) => postEvent(event, target.url, built))
+          .finally(() => openPosts--);
       });
   }
 
@@ -340,6 +350,10 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     mails,
     events,
     received,
+    hasPromptSearches,
+    /** Calls the listener with each mail that a provider accepts from now on. */
+    onMail: (listener: (mail: DeliveredMail) => void) => mailListeners.push(listener),
+    countOpenPosts: () => openPosts,
     answerRequest,
     request,
     /** The vault of the service, with the credentials of the system sender. */

@@ -96,6 +96,13 @@ export const plantedFaults: PlantedFault[] = [
     replacement: "sendId > 0",
   },
   {
+    name: "Events leave uncertain mails uncertain",
+    file: "shared/domain/delivery-events/send-outcome.ts",
+    code: "  const at = arrivedAt && { deliveredAt: arrivedAt };",
+    replacement:
+      '  const at = arrivedAt && { deliveredAt: arrivedAt };\n  if (statusBefore === "uncertain") return {};',
+  },
+  {
     name: "An enrollment moves on without its version",
     file: "shared/domain/automation/enrollment-transition.ts",
     code: '{ set, remove: removedAttributes }, { if: equals("v", enrollment.v) });',

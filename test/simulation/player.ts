@@ -2,12 +2,24 @@
 import { plantedFaults } from "./planted-faults.ts";
 import { loadService } from "./service.ts";
 import { shrink } from "./shrink.ts";
-import { createPlan, type SimulationResult, type Stage, simulate } from "./simulation.ts";
+import {
+  createPlan,
+  type Kept,
+  type SimulationResult,
+  type Stage,
+  simulate,
+} from "./simulation.ts";
 import { createMemoryTable, type MemoryTable } from "./table.ts";
 import { loadCode, prepareWorld } from "./world.ts";
 
 /** One seed, or one planted fault by its index. */
-export type Task = { seed: number; hours: number } | { planted: number; hours: number };
+export type Task = SeedTask | { planted: number; hours: number };
+
+interface SeedTask {
+  seed: number;
+  hours: number;
+  kept?: Kept;
+}
 
 export interface TaskResult {
   /** The books of a seed hold, or the planted fault is found. */
@@ -34,29 +46,39 @@ export async function createPlayer({
   const code = await loadCode();
   const stage = { code, prepared: await prepareWorld(code, table) };
   return (task) =>
-    "seed" in task
-      ? playSeed(stage, createPlan(task.seed, task.hours), onTrace)
-      : findPlantedFault(stage, task);
+    "seed" in task ? playSeed(stage, task, onTrace) : findPlantedFault(stage, task);
 }
 
 async function playSeed(
   stage: Stage,
-  plan: SimulationResult["plan"],
+  { seed, hours, kept = {} }: SeedTask,
   onTrace?: (line: string) => void,
 ): Promise<TaskResult> {
+  const plan = createPlan(seed, hours, kept);
   const result = await simulate(stage, plan, onTrace);
-  const { seed, actions, faults } = plan;
-  const counts = `${actions.length} actions, ${faults.length} faults, ${result.events} events`;
-  const summary = `Seed ${seed}: ${counts}, trace ${result.traceHash}`;
+  const { actions, faults } = plan;
+  const counts = `${actions.length} actions, ${faults.length} faults`;
+  const summary =
+    `Seed ${seed}: ${counts}, ${result.checks} checks, ${result.events} events, ` +
+    `trace ${result.traceHash}`;
   if (!result.violations.length) return { isGreen: true, summary, story: [] };
-  return { isGreen: false, summary, story: tellStory(await shrink(stage, result)) };
+  const isShort = kept.actions !== undefined || kept.faults !== undefined;
+  const shortest = isShort ? result : await shrink(stage, result);
+  return { isGreen: false, summary, story: tellStory(shortest) };
 }
 
 const tellStory = ({ plan, story, violations }: SimulationResult): string[] => [
   "The shortest story found:",
   ...[...story, ...violations].map((line) => `  ${line}`),
-  `Repeat it with: npm run simulate -- --seed ${plan.seed} --hours ${plan.hours}\n`,
+  `Repeat it with: npm run simulate -- ${toArguments(plan)}\n`,
 ];
+
+/** The arguments that play this plan. */
+const toArguments = ({ seed, hours, actions, faults }: SimulationResult["plan"]): string =>
+  `--seed ${seed} --hours ${hours} --actions ${listNumbers(actions)} --faults ${listNumbers(faults)}`;
+
+const listNumbers = (all: { number: number }[]): string =>
+  all.map(({ number }) => number).join(",") || "none";
 
 const maxSeedsToFind = 100;
 
@@ -71,9 +93,7 @@ async function findPlantedFault(
     summary: `${fault.name}: ${what}`,
     story: [],
   });
-  // The code of the fault may have changed since.
-  const service = await loadService(fault).catch(() => undefined);
-  if (!service) return toResult(false, "cannot be planted");
+  const service = await loadService(fault);
   for (let seed = 1; seed <= maxSeedsToFind; seed++) {
     const broken = { code: { ...code, service }, prepared };
     const { violations } = await simulate(broken, createPlan(seed, hours));

@@ -16,7 +16,8 @@ export interface Action {
 
 /** What callers were told, for the books. Times are in milliseconds since 1970. */
 export interface Ledger {
-  sends: { id: number; subject: string; to: string }[];
+  /** `isFree`: the address is suppressed, so the mail is listed and not charged. */
+  sends: { id: number; subject: string; to: string; isFree?: boolean }[];
   campaigns: { id: number; subject: string; startedAt: number }[];
   /** Addresses that left, and when they got the answer. */
   departures: { email: string; at: number }[];
@@ -25,6 +26,17 @@ export interface Ledger {
   enrollments: Enrolled[];
   /** Contacts that were erased: when the caller got the answer, and the sends with the address. */
   erasures: { email: string; askedAt: number; at: number; kept: number[] }[];
+  resolutions: Resolution[];
+}
+
+/** An uncertain mail that a caller resolved. */
+export interface Resolution {
+  id: number;
+  /** As `keyOf` returns it. */
+  key: string;
+  outcome: "send_again" | "failed";
+  /** The error, or `done`. Empty while there is no answer. */
+  answer: string;
 }
 
 /** A contact that a caller enrolled in the sequence. */
@@ -43,6 +55,7 @@ export const createLedger = (): Ledger => ({
   refusals: [],
   enrollments: [],
   erasures: [],
+  resolutions: [],
 });
 
 export interface Scene {
@@ -62,8 +75,10 @@ export interface Area {
   actions: Record<string, ActionDefinition>;
   /** Resumes what callers paused, so that the world can come to rest. */
   resume?(scene: Scene): Promise<void>;
-  /** Violations, one sentence each. */
-  check(scene: Scene, sends: ListedSend[]): Promise<string[]> | string[];
+  /** What callers do so many hours after the world has come to rest. */
+  late?: { hours: number; run(scene: Scene): Promise<void> };
+  /** Violations, one sentence each. While `isAtRest` is false, mail and enrollments may wait. */
+  check(scene: Scene, sends: ListedSend[], isAtRest: boolean): Promise<string[]> | string[];
 }
 
 /** A row of GET /sends. */

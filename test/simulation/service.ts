@@ -3,6 +3,7 @@
 import type { APIGatewayProxyStructuredResultV2, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
 import { createHttpModule } from "./fake-http.ts";
+import type { Fault, SpecialFaultKind } from "./faults.ts";
 import { lazyZod } from "./lazy-schemas.ts";
 import { createProcess, createSurroundings, kill, type Process } from "./machine.ts";
 import { CallRefused, ConnectionLost, type Network } from "./network.ts";
@@ -13,7 +14,7 @@ import {
   type SourceChange,
 } from "./service-code.ts";
 import type { SimulatedTime } from "./simulated-time.ts";
-import { type MemoryTable, TableError } from "./table.ts";
+import { callWithRest, type MemoryTable, TableError } from "./table.ts";
 
 interface QueueSettings {
   name: string;
@@ -273,7 +274,9 @@ function createInstance(
           name: command.operation,
           text,
           timeoutSeconds: 8,
-          effect: () => answer({ name, targetPrefix, operation: command.operation, text }),
+          special: specialOf(command.operation, text),
+          effect: (fault) =>
+            answer({ name, targetPrefix, operation: command.operation, text }, fault),
         });
         return command.toOutput(found);
       } catch (error) {
@@ -287,6 +290,15 @@ function createInstance(
       }
   };
   return instance;
+}
+
+/** The fault of the table that only some operations can have. */
+function specialOf(operation: string, text: string): SpecialFaultKind | undefined {
+  if (operation === "BatchWriteItem" || operation === "BatchExecuteStatement") return "unprocessed";
+  const isBatch = operation === "BatchGetItem";
+  if (!isBatch && operation !== "GetItem" && operation !== "Query") return undefined;
+  if (!text.includes('"ConsistentRead":true')) return "stale";
+  return isBatch ? "unprocessed" : undefined;
 }
 
 /** As shared/adapters/aws/json-client.ts. */
@@ -334,7 +346,7 @@ interface AwsCall {
 function createAws(
   { time, random, table, vault }: ServiceOptions,
   { messages, onMessages }: QueueState,
-): (call: AwsCall) => object {
+): (call: AwsCall, fault?: Fault) => object {
   const accept = ({ QueueUrl, Entries }: SendInput) => {
     const name = QueueUrl.split("/").at(-1)!;
     const all = messages.get(name) ?? [];
@@ -359,9 +371,15 @@ function createAws(
     }
     return {};
   };
-  return ({ name, targetPrefix, operation, text }) => {
+  return ({ name, targetPrefix, operation, text }, fault) => {
     const input = JSON.parse(text) as never;
-    if (name === "dynamodb") return table.call(operation, input);
+    if (name === "dynamodb") {
+      if (fault?.kind === "stale")
+        return table.readStale(operation, input, time.now() - fault.amount * 1000);
+      return fault?.kind === "unprocessed"
+        ? callWithRest(table, operation, input)
+        : table.call(operation, input);
+    }
     if (name !== "sqs") return vault(`${targetPrefix}.${operation}`, input);
     if (operation === "SendMessageBatch") return accept(input);
     return operation === "ChangeMessageVisibilityBatch" ? changeVisibility(input) : {};

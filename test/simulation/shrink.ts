@@ -2,10 +2,12 @@
 // violated.
 import { type Plan, type SimulationResult, type Stage, simulate } from "./simulation.ts";
 
-const maxReplays = 60;
-
 /** The shortest violated simulation that was found. */
-export async function shrink(stage: Stage, failed: SimulationResult): Promise<SimulationResult> {
+export async function shrink(
+  stage: Stage,
+  failed: SimulationResult,
+  maxReplays = 60,
+): Promise<SimulationResult> {
   let shortest = failed;
   let replays = 0;
   const replay = async (plan: Plan): Promise<boolean> => {

@@ -8,7 +8,9 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
     simulate("--seed", "8", "--seeds", "2", "--threads", "1", "--verbose"),
   ]);
   const [line] = /Seed 9: .*/.exec(alone) ?? [];
-  expect(line).toMatch(/[1-9]\d* actions, [1-9]\d* faults, \d{4,} events, trace [0-9a-f]{16}$/);
+  expect(line).toMatch(
+    /[1-9]\d* actions, [1-9]\d* faults, [1-9] checks, \d{4,} events, trace [0-9a-f]{16}$/,
+  );
   expect(after).toContain(line);
 });
 

@@ -3,10 +3,20 @@
 
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { areaNames, createActions, describeAction, resumeAll, runAction } from "./actions.ts";
+import {
+  areaNames,
+  areasOf,
+  createActions,
+  describeAction,
+  resumeAll,
+  runAction,
+} from "./actions.ts";
 import { checkBooks } from "./books.ts";
 import { createFaults, type Fault } from "./faults.ts";
-import { type Action, createLedger } from "./scene.ts";
+import { checkWhenQuiet, quietTimes } from "./quiet-times.ts";
+import { watchMails } from "./safety.ts";
+import { type Action, createLedger, type Scene } from "./scene.ts";
+import { watchUncertain } from "./uncertain-mail.ts";
 import { type Code, createWorld, type PreparedWorld } from "./world.ts";
 
 export interface Plan {
@@ -27,6 +37,8 @@ export interface SimulationResult {
   story: string[];
   traceHash: string;
   events: number;
+  /** How often the books were checked. */
+  checks: number;
 }
 
 export interface Stage {
@@ -34,7 +46,13 @@ export interface Stage {
   prepared: PreparedWorld;
 }
 
-export function createPlan(seed: number, hours: number): Plan {
+/** The numbers of the actions and faults that a plan keeps. Undefined: all. */
+export interface Kept {
+  actions?: number[] | undefined;
+  faults?: number[] | undefined;
+}
+
+export function createPlan(seed: number, hours: number, kept: Kept = {}): Plan {
   const random = seededRandom(seed);
   const areas = pick(random, areaNames, areasPerWorld);
   const actions = createActions(random, hours, areas);
@@ -43,8 +61,18 @@ export function createPlan(seed: number, hours: number): Plan {
     actions.map(({ at }) => at),
   );
   const providers = pick(random, providerKeys, providersPerWorld);
-  return { seed, hours, providers, areas, actions, faults };
+  return {
+    seed,
+    hours,
+    providers,
+    areas,
+    actions: keep(actions, kept.actions),
+    faults: keep(faults, kept.faults),
+  };
 }
+
+const keep = <T extends { number: number }>(all: T[], numbers: number[] | undefined): T[] =>
+  numbers ? all.filter(({ number }) => numbers.includes(number)) : all;
 
 const areasPerWorld = 2;
 const providersPerWorld = 3;
@@ -69,6 +97,7 @@ export async function simulate(
   plan: Plan,
   onTrace?: (line: string) => void,
 ): Promise<SimulationResult> {
+  const table = all.table.copy();
   const configs = all.configs.filter(({ provider }) => plan.providers.includes(provider));
   const prepared = { ...all, configs };
   const world = createWorld({
@@ -76,11 +105,12 @@ export async function simulate(
     seed: plan.seed,
     faults: plan.faults,
     start: prepared.endedAt,
-    table: prepared.table.copy(),
+    table,
     apiKey: prepared.apiKey,
     ...(onTrace && { onTrace }),
   });
-  const { time, start, outside } = world;
+  const { time, outside } = world;
+  if (plan.faults.some(({ kind }) => kind === "stale")) table.keepHistory(time.now);
   for (const { call } of prepared.configs) outside.observeConfig(call as never);
   const scene = { world, prepared, ledger: createLedger() };
   const waiting = new Set<Action>();
@@ -93,13 +123,23 @@ export async function simulate(
         (error: unknown) => world.tell(`Action ${action.number} failed: ${error}`),
       );
     });
-  time.after((plan.hours + 1) * 3_600_000, () => {
-    void resumeAll(scene, plan.areas).catch((error: unknown) => world.tell(String(error)));
-  });
-  const violations = await time
-    .runUntil(start + (plan.hours + restHours) * 3_600_000)
-    .then(() => time.runUntilSettled(checkBooks(scene, plan.areas)))
-    .catch((error: unknown) => [String(error)]);
+  const violations = watchMails(scene, plan.actions);
+  if (outside.hasPromptSearches) watchUncertain(scene, violations);
+  let checks = 0;
+  try {
+    for (const times of quietTimes(plan)) {
+      if (violations.length) break;
+      const found = await checkWhenQuiet(scene, plan, times);
+      if (found) checks++;
+      violations.push(...(found ?? []));
+    }
+    await comeToRest(scene, plan);
+    const found = await time.runUntilSettled(checkBooks(scene, plan.areas, true));
+    checks++;
+    violations.push(...found);
+  } catch (error) {
+    violations.push(String(error));
+  }
   for (const { number } of waiting) violations.push(`Action ${number} has no answer`);
   return {
     plan,
@@ -107,5 +147,27 @@ export async function simulate(
     story: world.story,
     traceHash: world.traceHash(),
     events: time.count(),
+    checks,
   };
 }
+
+/** Callers resume what they paused, and in some worlds act once more after some days. */
+async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<void> {
+  const { time, start } = scene.world;
+  await time.runUntil(start + (hours + 1) * hourMs);
+  await time.runUntilSettled(resumeAll(scene, areas));
+  let restAt = start + (hours + restHours) * hourMs;
+  await time.runUntil(restAt);
+  for (const { late } of areasOf(areas)) {
+    if (!late) continue;
+    await time.runUntil(restAt + late.hours * hourMs);
+    await time.runUntilSettled(late.run(scene));
+    restAt = time.now() + lateRestHours * hourMs;
+    await time.runUntil(restAt);
+  }
+}
+
+const hourMs = 3_600_000;
+
+/** Mail that is sent again has its events by then. */
+const lateRestHours = 3;

@@ -11,11 +11,14 @@ export interface ListedEvent {
   sendId: number;
 }
 
-/** The figures of the last week equal the listed sends and events. */
+/**
+ * The figures of the last week equal the listed sends and events. A call that waits while its
+ * campaign is paused has no counted mails, though events can tell of them.
+ */
 export async function checkStatistics(
   world: World,
   sends: ListedSend[],
-  events: ListedEvent[],
+  { events, isAtRest }: { events: ListedEvent[]; isAtRest: boolean },
 ): Promise<string[]> {
   const { data } = await world.call<Overview>("GET", "/analytics/overview?period=7d");
   const { totals } = data;
@@ -31,8 +34,8 @@ export async function checkStatistics(
     ["clicks", totals.clicks.total, count("click")],
     ["uncertain", totals.uncertain, sends.filter(({ status }) => status === "uncertain").length],
     ["failed", totals.failed, refused],
-    ["sent", totals.sent, sends.filter(isAccepted(events)).length],
   ];
+  if (isAtRest) expected.push(["sent", totals.sent, sends.filter(isAccepted(events)).length]);
   return expected.flatMap(([name, shown, listed]) =>
     shown === listed
       ? []

@@ -12,7 +12,7 @@ import { openDataFolder } from "../../infra/local/data-folder.ts";
 import { startEngines } from "../../infra/local/engines/engines.ts";
 import { AwsJsonCommand, AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import { describeRefusal, type TableCall } from "./table.ts";
+import { callWithRest, createMemoryTable, describeRefusal, type TableCall } from "./table.ts";
 
 test("the table in memory answers every call of a simulation as an engine does", async () => {
   const file = join(await mkdtemp(join(tmpdir(), "table-calls-")), "calls.jsonl");
@@ -28,6 +28,28 @@ test("the table in memory answers every call of a simulation as an engine does",
     expect(whatCallersRead(await repeatCall(call)), line).toEqual(whatCallersRead(answerOf(call)));
   }
   expect(operations.size).toBeGreaterThan(7);
+});
+
+test("a stale read answers as the table was before, and a batch leaves items for the next call", () => {
+  const table = createMemoryTable();
+  let now = 0;
+  table.keepHistory(() => now);
+  const toItem = (sk: string) => ({ pk: { S: "P" }, sk: { S: sk } });
+  const put = (sk: string) => ({ PutRequest: { Item: toItem(sk) } });
+  const writes = { RequestItems: { simulated: ["a", "b", "c"].map(put) } };
+  now = 1000;
+  expect(callWithRest(table, "BatchWriteItem", writes)).toEqual({
+    UnprocessedItems: { simulated: [put("a"), put("c")] },
+  });
+  expect(table.items()).toEqual([toItem("b")]);
+  expect(table.call("GetItem", { Key: toItem("b") })).toEqual({ Item: toItem("b") });
+  expect(table.readStale("GetItem", { Key: toItem("b") }, 999)).toEqual({});
+  expect(table.readStale("GetItem", { Key: toItem("b") }, 1000)).toEqual({ Item: toItem("b") });
+  const reads = { RequestItems: { simulated: { Keys: ["a", "b"].map(toItem) } } };
+  expect(callWithRest(table, "BatchGetItem", reads)).toEqual({
+    Responses: { simulated: [toItem("b")] },
+    UnprocessedKeys: { simulated: { Keys: [toItem("a")] } },
+  });
 });
 
 const client = new DynamoDbClient();

@@ -20,6 +20,13 @@ export class TableError extends Error {
   }
 }
 
+/** The table as it was some seconds ago, and what has changed since. */
+interface History {
+  now(): number;
+  replica: MemoryTable;
+  changes: { at: number; key: ItemKey; item: WireItem | undefined }[];
+}
+
 interface ItemKey {
   pk: { S: string };
   sk: { S: string };
@@ -63,10 +70,16 @@ interface Partition {
 export interface MemoryTable {
   /** Makes one call, such as `GetItem`. Throws `TableError`. */
   call(operation: string, input: object): object;
+  /** Answers a read as the table was at that time, in milliseconds since 1970, or a little later. */
+  readStale(operation: string, input: object, at: number): object;
+  /** From now on, the table notes when each item changed, so that `readStale` can answer. */
+  keepHistory(now: () => number): void;
   /** When the first entry of the due index is due, in milliseconds. Infinite without one. */
   firstDueTime(): number;
   /** Calls the listener with the due time of each entry that is stored from now on. */
   onDueEntry(listener: (at: number) => void): void;
+  /** Stores an item, or removes it. */
+  store(key: ItemKey, item: WireItem | undefined): void;
   /** All items, in any order. */
   items(): WireItem[];
   /** A copy that changes independently. */
@@ -116,6 +129,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
   const indexes = { due: new Map<string, Partition>(), new: new Map<string, Partition>() };
   const finishedTokens = new Set<string>();
   let tellDueTime: (at: number) => void = () => {};
+  let history: History | undefined;
 
   const read = ({ pk, sk }: ItemKey): WireItem | undefined => partitions.get(pk.S)?.items.get(sk.S);
 
@@ -130,6 +144,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       if (to && index === "due") tellDueTime(dueTimeOf(to.sort));
     }
     setItem(partitions, { pk: pk.S, sort: sk.S }, item);
+    history?.changes.push({ at: history.now(), key: { pk, sk }, item });
   }
 
   function query({ IndexName, Limit = 10_000, ...input }: QueryInput) {
@@ -261,7 +276,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     UpdateItem: (input: WriteInput) => writeOne("Update", input),
     DeleteItem: (input: WriteInput) => writeOne("Delete", input),
     Query: query,
-    BatchGetItem: ({ RequestItems }: { RequestItems: Record<string, { Keys: ItemKey[] }> }) => ({
+    BatchGetItem: ({ RequestItems }: BatchGetInput) => ({
       Responses: Object.fromEntries(
         Object.entries(RequestItems).map(([name, { Keys }]) => [
           name,
@@ -287,6 +302,17 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
   for (const item of from) store(item as unknown as ItemKey, item);
   return {
     call: (operation, input) => operations[operation]!(input as never),
+    store,
+    keepHistory(now) {
+      history = { now, replica: createMemoryTable(allItems()), changes: [] };
+    },
+    readStale(operation, input, at) {
+      const { replica, changes } = history!;
+      const count = changes.findIndex((change) => change.at > at);
+      for (const { key, item } of changes.splice(0, count < 0 ? changes.length : count))
+        replica.store(key, item);
+      return replica.call(operation, input);
+    },
     firstDueTime: () =>
       Math.min(...[...indexes.due.values()].map(({ sortKeys }) => dueTimeOf(sortKeys[0]!))),
     onDueEntry(listener) {
@@ -297,8 +323,42 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
   };
 }
 
+/** Makes a batch call of which the table leaves every second item for the next call. */
+export function callWithRest(table: MemoryTable, operation: string, input: object): object {
+  const isProcessed = (_: unknown, i: number) => i % 2 === 1;
+  if (operation === "BatchExecuteStatement") {
+    const { Statements } = input as { Statements: Statement[] };
+    return {
+      Responses: Statements.map((statement, i) => {
+        if (!isProcessed(statement, i)) return { Error: { Code: "ThrottlingError" } };
+        const { Responses } = table.call(operation, { Statements: [statement] }) as {
+          Responses: object[];
+        };
+        return Responses[0];
+      }),
+    };
+  }
+  if (operation === "BatchGetItem") {
+    const [[name, { Keys }]] = Object.entries((input as BatchGetInput).RequestItems) as [
+      [string, { Keys: ItemKey[] }],
+    ];
+    const found = table.call(operation, {
+      RequestItems: { [name]: { Keys: Keys.filter(isProcessed) } },
+    });
+    const rest = Keys.filter((one, i) => !isProcessed(one, i));
+    return { ...found, UnprocessedKeys: { [name]: { Keys: rest } } };
+  }
+  const [[name, writes = []] = ["", []]] = Object.entries((input as BatchWriteInput).RequestItems);
+  table.call(operation, { RequestItems: { [name]: writes.filter(isProcessed) } });
+  return { UnprocessedItems: { [name]: writes.filter((one, i) => !isProcessed(one, i)) } };
+}
+
 const namesIn = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name!);
+
+interface BatchGetInput {
+  RequestItems: Record<string, { Keys: ItemKey[] }>;
+}
 
 interface BatchWriteInput {
   RequestItems: Record<

@@ -73,6 +73,10 @@ export interface World {
   tell(sentence: string): void;
   /** What happened, as sentences with their time. */
   story: string[];
+  /** When the last effect of the faults so far ends, in milliseconds since 1970. */
+  faultsEndAt(): number;
+  /** How many calls faults struck since then, in milliseconds since 1970. */
+  countFaultsSince(at: number): number;
   /** A hash of every call and log line so far. */
   traceHash(): string;
 }
@@ -123,11 +127,12 @@ export function createWorld({
     trace(sentence);
     story.push(`${stamp()} ${sentence}.`);
   };
+  const faultPlan = createFaultPlan(faults);
   const network = createNetwork({
     time,
     start,
     random: seededRandom(seed + 1),
-    faults: createFaultPlan(faults),
+    faults: faultPlan,
     trace,
     tell,
   });
@@ -180,6 +185,8 @@ export function createWorld({
     call,
     tell,
     story,
+    faultsEndAt: () => start + faultPlan.lastEnd(),
+    countFaultsSince: (at) => faultPlan.countSince(at - start),
     traceHash() {
       hashTrace();
       return hash.copy().digest("hex").slice(0, 16);
