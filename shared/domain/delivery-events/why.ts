@@ -51,8 +51,8 @@ export const Why = z
       .array(z.enum(marketingBarriers))
       .describe(
         "What else keeps marketing email from the address now. A campaign leaves the contact " +
-          "out, though `reason` is about an email that arrived before. `not_in_topic`: only email " +
-          "on some topics.",
+          "out, though `reason` is about an email that arrived before. `not_in_topic`: only " +
+          "email on some topics.",
       ),
     answer: z.string().describe("The answer in one or two sentences, with the provider's words."),
     nextStep: z
