@@ -51,7 +51,9 @@ const program = fileURLToPath(new URL("./service-process.ts", import.meta.url));
 const laneProgram = fileURLToPath(new URL("./lane-process.ts", import.meta.url));
 
 /** Starts another process that hands over mail of the service. Returns a function that ends it. */
-export async function startLaneProcess(service: MeasuredService): Promise<() => Promise<void>> {
+export async function startLaneProcess(
+  service: Pick<ServiceProcess, "query">,
+): Promise<(signal?: "SIGKILL") => Promise<void>> {
   const env = await service.query("shareLanes");
   const child = fork(laneProgram, {
     env,
@@ -59,8 +61,8 @@ export async function startLaneProcess(service: MeasuredService): Promise<() => 
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  return () => {
-    child.kill();
+  return (signal) => {
+    child.kill(signal);
     return exited;
   };
 }
