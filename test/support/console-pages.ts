@@ -95,7 +95,7 @@ export async function readSandbox(): Promise<SandboxAccounts> {
   return answer.data.providers;
 }
 
-export interface JudgedScreen {
+interface JudgedScreen {
   path: string;
   /** Resolves when the screen has its content. */
   ready(page: Page): Promise<unknown>;
@@ -118,6 +118,7 @@ export async function judgeScreens(
   browser: Browser,
   { email, screens }: Judgement,
 ): Promise<string[]> {
+  // Ids are left out, because they depend on the tests that ran before.
   const views = screens.flatMap((screen, number) =>
     screenVariantsOf(`${number} ${screen.path.replaceAll(/\d+/g, "")}`).map((variant) => ({
       ...screen,
@@ -143,10 +144,7 @@ export async function judgeScreens(
 }
 
 /** Gives the page the size and color scheme of a variant. */
-export async function showAs(
-  page: Page,
-  [, colorScheme, { viewport }]: ScreenVariant,
-): Promise<void> {
+async function showAs(page: Page, [, colorScheme, { viewport }]: ScreenVariant): Promise<void> {
   await page.setViewportSize(viewport!);
   await page.emulateMedia({ colorScheme });
 }
