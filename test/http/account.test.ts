@@ -56,6 +56,7 @@ test("a sign-up creates a user and an organization and opens a session", async (
         siteIds: null,
         scopes: ["*"],
         isOperator: false,
+        isVerified: true,
       },
     },
   });
