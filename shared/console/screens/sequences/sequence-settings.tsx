@@ -318,6 +318,7 @@ function WebhookCard({ sequence, url }: SettingsProps & { url: string }) {
         isDangerous
         target={target}
         change={rotating}
+        typed={sequence.name}
         onClose={() => setTarget(undefined)}
       >
         The old address stops working at once. Systems that use it need the new one.

@@ -172,6 +172,7 @@ function TestCard({ settings, loginUrl }: TestCardProps) {
         isDangerous
         target={removed}
         change={remove}
+        typed={removed}
         onClose={() => setRemoved(undefined)}
       >
         Members who signed in with the provider are signed out, and need a password.
