@@ -308,6 +308,9 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("button", { name: "Insert a field" }).click();
     await page.getByRole("menuitem", { name: "Email address" }).click();
     await frame.getByText("@simulator.pennymail.test").waitFor();
+    await page.getByRole("combobox", { name: "As it looks for" }).fill("opened");
+    await page.getByRole("option", { name: /^opened@/ }).click();
+    await frame.getByText("opened@simulator.pennymail.test").waitFor();
     await page.getByRole("tab", { name: "Checks" }).click();
     await page.getByText(/alt/).first().waitFor();
     await page.getByRole("tab", { name: "Test email" }).click();

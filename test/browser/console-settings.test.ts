@@ -31,8 +31,11 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Sender name (optional)").fill("The shop");
+    await dialog.getByRole("switch", { name: "Warm up the address" }).click();
+    await dialog.getByLabel("Days").fill("14");
     await dialog.getByRole("button", { name: "Save sender" }).click();
     await page.getByRole("cell", { name: "The shop" }).waitFor();
+    await page.getByText("Warm-up over 14 days").waitFor();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByLabel(/to confirm/).fill("hello@shop.example");
     await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
@@ -88,15 +91,28 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.context().close();
   });
 
-  it("a webhook shows its secret once, and a failed delivery", async () => {
-    const { email } = await signedUp();
+  it("a webhook shows its secret once, and what was not delivered is delivered again", async () => {
+    const { email, call, siteId } = await signedUp();
     const { page, problems } = await openSignedIn(browser, { email, path: "/webhooks" });
     await page.getByRole("button", { name: "New webhook" }).click();
     await page.getByLabel("Address").fill("https://hooks.shop.example/mail");
+    await page.getByLabel("Contact created").check();
     await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByText("It is not shown again").waitFor();
     await page.getByRole("button", { name: "Done" }).click();
+    const contact = { siteId, email: "ada@shop.example" };
+    expectStatus(201, await call("POST", "/contacts", contact));
+    const { webhooks } = (await call<{ webhooks: { id: number }[] }>("GET", "/webhooks")).body.data;
+    const path = `/webhooks/${webhooks[0]!.id}/deliveries`;
+    const read = () => call<{ deliveries: unknown[] }>("GET", path);
+    await expect.poll(async () => (await read()).body.data.deliveries.length).toBe(1);
     await page.locator("tr[data-index='0']").click();
+    await page.getByText("Delivered", { exact: true }).first().click();
+    await page.getByText("No delivery has this status.").waitFor();
+    await page.getByText("All", { exact: true }).click();
+    const repeated = page.waitForResponse(/redeliver/);
+    await page.getByRole("button", { name: "Deliver again" }).click();
+    expect((await repeated).status()).toBe(202);
     await page.getByRole("button", { name: "Send a test" }).click();
     await page.getByText(/^Not delivered: /).waitFor();
     await page.getByRole("button", { name: "Turn off" }).click();
