@@ -299,8 +299,8 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
         path: "/groups",
         ready: (one: Page) => one.getByText("Newsletter").waitFor(),
         open: async (one: Page) => {
-          await chooseAction(one, "Newsletter", "Delete");
-          await one.getByRole("button", { name: "Delete list" }).waitFor();
+          await chooseAction(one, "Newsletter", "Rename");
+          await one.getByRole("button", { name: "Save list" }).waitFor();
         },
       },
       { path: "/groups/tags", ready: (one: Page) => one.getByText("customer").waitFor() },
