@@ -139,6 +139,10 @@ export const config = {
   get assignmentSeparator() {
     return optional("PARTIQL_COMMAS") ? ", " : " SET ";
   },
+  /** URLs of further engines that read the table's data. */
+  get dynamoDbReaders(): string[] {
+    return (optional("DYNAMODB_READERS") ?? "").split(" ").filter(Boolean);
+  },
   /** Replaces the endpoint of an AWS service, as in the SDK. */
   awsEndpointUrl: (service: string) =>
     optional(

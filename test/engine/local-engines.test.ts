@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { networkInterfaces, tmpdir } from "node:os";
+import { availableParallelism, networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   DynamoDBClient,
@@ -257,6 +257,28 @@ test("a second start finds all data, and messages in flight are visible at once"
   expect(Buffer.from(opened.Plaintext!).toString()).toBe("kept");
   expect((await receive(second.engines, 5))?.Body).toBe("in work");
   expect(second.engines.queues.readState("work").delayedMs).toHaveLength(1);
+});
+
+test("further engines see each write that was answered", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const { engines: running, stop } = await start(dataDir);
+  onTestFinished(stop);
+  const urls = running.env.DYNAMODB_READERS!.split(" ").filter(Boolean);
+  expect(urls).toHaveLength(Math.min(3, availableParallelism() - 1));
+  const readers = urls.map((url) => new DynamoDBClient(settings(url)));
+  const count = new QueryCommand({
+    TableName,
+    Select: "COUNT",
+    KeyConditionExpression: "pk = :pk",
+    ExpressionAttributeValues: { ":pk": { S: "counted" } },
+  });
+  for (let n = 1; n <= 50; n++) {
+    const Item = { pk: { S: "counted" }, sk: { S: String(n) } };
+    await dynamoOf(running).send(new PutItemCommand({ TableName, Item }));
+    const answers = await Promise.all(readers.map((reader) => reader.send(count)));
+    expect(answers.map(({ Count }) => Count)).toEqual(readers.map(() => n));
+  }
 });
 
 test("only one service at a time can open a data folder", async () => {

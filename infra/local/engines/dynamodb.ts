@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import * as log from "../../../shared/kernel/log.ts";
@@ -13,6 +14,8 @@ export interface DynamoDbEngine {
   endpoint: string;
   /** The access key that selects our tables. Absent when the engine ignores access keys. */
   accessKeyId?: string;
+  /** Endpoints of further engines that only read the same data. */
+  readers?: string[];
   /** The engine needs commas between the assignments of a PartiQL UPDATE. */
   partiqlCommas?: true;
   stop(): Promise<void>;
@@ -37,8 +40,40 @@ export async function startDynamoDb(
     String(port),
     ...(file ? ["--db-path", file] : []),
   ];
-  return { ...(await startProcess(command, file !== undefined)), partiqlCommas: true };
+  const engine = await startProcess(command, file !== undefined);
+  const readers = file ? await startReaders(command, engine) : [];
+  return {
+    endpoint: engine.endpoint,
+    readers: readers.map(({ endpoint }) => endpoint),
+    partiqlCommas: true,
+    stop: () => stopAll([...readers, engine]),
+  };
 }
+
+/**
+ * dynoxide serves one request at a time, in one thread. Several can have one file, which SQLite
+ * locks, and a read sees every write that was answered before. So counts use all cores.
+ */
+async function startReaders(
+  command: (port: number) => dynamoDbLocal.LaunchCommand,
+  engine: DynamoDbEngine,
+): Promise<DynamoDbEngine[]> {
+  const readers: DynamoDbEngine[] = [];
+  try {
+    while (readers.length < Math.min(maxReaders, availableParallelism() - 1))
+      readers.push(await startProcess(command, true));
+    return readers;
+  } catch (error) {
+    await stopAll([...readers, engine]);
+    throw error;
+  }
+}
+
+const maxReaders = 3;
+
+const stopAll = async (engines: DynamoDbEngine[]): Promise<void> => {
+  for (const { stop } of engines) await stop();
+};
 
 function findDynoxide(): string | undefined {
   try {

@@ -76,6 +76,7 @@ export async function startEngines({
       ...queueUrls(settings, queues),
       AWS_ACCESS_KEY_ID: accessKeyId,
       ...(dynamo.partiqlCommas && { PARTIQL_COMMAS: "on" }),
+      ...(dynamo.readers && { DYNAMODB_READERS: dynamo.readers.join(" ") }),
     };
     return {
       env,

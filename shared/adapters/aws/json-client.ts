@@ -23,6 +23,8 @@ export interface AwsJsonService {
   targetPrefix: string;
   /** Absent: version 1.0 of the protocol. */
   contentType?: string;
+  /** Replaces the endpoint of the settings. */
+  endpoint?: string;
 }
 
 /** One operation with its input. */
@@ -196,21 +198,23 @@ const connections = new Map<string, Promise<Connection>>();
 
 /** Settings are read with the first call. */
 function connectionTo(service: AwsJsonService): Promise<Connection> {
-  const known = connections.get(service.name);
+  const key = service.endpoint ?? service.name;
+  const known = connections.get(key);
   if (known) return known;
   const connection = connect(service);
-  connections.set(service.name, connection);
-  connection.catch(() => connections.delete(service.name));
+  connections.set(key, connection);
+  connection.catch(() => connections.delete(key));
   return connection;
 }
 
-async function connect({ name }: AwsJsonService): Promise<Connection> {
+async function connect({ name, endpoint }: AwsJsonService): Promise<Connection> {
   const region = await loadConfig(NODE_REGION_CONFIG_OPTIONS, NODE_REGION_CONFIG_FILE_OPTIONS)();
   const service = name.replace("-", "");
   const host = config.usesFipsEndpoints ? `${service}-fips` : service;
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const configured = endpoint ?? config.awsEndpointUrl(name);
   return {
-    endpoint: new URL(config.awsEndpointUrl(name) ?? `https://${host}.${region}.${suffix}`),
+    endpoint: new URL(configured ?? `https://${host}.${region}.${suffix}`),
     service,
     region,
     getKeys: defaultProvider(),

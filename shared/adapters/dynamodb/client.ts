@@ -1,17 +1,35 @@
 // The DynamoDB client and helpers that every call uses.
 import { setTimeout as pause } from "node:timers/promises";
 import type { ConsumedCapacity } from "@aws-sdk/client-dynamodb";
+import { config } from "../../config.ts";
 import type { Key } from "../../keys.ts";
-import { AwsJsonClient } from "../aws/json-client.ts";
+import { AwsJsonClient, type AwsJsonService } from "../aws/json-client.ts";
 import { recordUnits } from "./capacity.ts";
 
 export type Item = Record<string, unknown>;
 
 export class DynamoDbClient extends AwsJsonClient {
-  protected readonly service = { name: "dynamodb", targetPrefix: "DynamoDB_20120810" } as const;
+  protected readonly service: AwsJsonService;
+  constructor(endpoint?: string) {
+    super();
+    this.service = {
+      name: "dynamodb",
+      targetPrefix: "DynamoDB_20120810",
+      ...(endpoint && { endpoint }),
+    };
+  }
 }
 const client = new DynamoDbClient();
 export const documentClient = (): DynamoDbClient => client;
+
+let readers: DynamoDbClient[] | undefined;
+let nextReader = 0;
+
+/** For counts: the engines of this machine share them, because each takes one call at a time. */
+export function readingClient(): DynamoDbClient {
+  readers ??= [client, ...config.dynamoDbReaders.map((endpoint) => new DynamoDbClient(endpoint))];
+  return readers[nextReader++ % readers.length]!;
+}
 
 export const returnCapacity = { ReturnConsumedCapacity: "TOTAL" } as const;
 

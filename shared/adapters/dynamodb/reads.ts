@@ -8,6 +8,7 @@ import {
   documentClient,
   type Item,
   keyText,
+  readingClient,
   recordCapacity,
   returnCapacity,
 } from "./client.ts";
@@ -155,10 +156,11 @@ export async function count(
   { filter, limit, consistent = false }: Pick<QueryOptions, "filter" | "limit" | "consistent"> = {},
 ): Promise<number> {
   const { condition, names, values } = keyExpressions(range, { filter });
+  const countingClient = consistent ? documentClient() : readingClient();
   let total = 0;
   let start: Item | undefined;
   do {
-    const { Count, LastEvaluatedKey, ConsumedCapacity } = await documentClient().send(
+    const { Count, LastEvaluatedKey, ConsumedCapacity } = await countingClient.send(
       new QueryCommand({
         TableName: config.table,
         IndexName: range.index,
