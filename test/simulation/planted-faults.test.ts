@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
+import { sampleOf } from "../support/seeded-random.ts";
 import { simulate } from "./command.ts";
+import { plantedFaults } from "./planted-faults.ts";
+
+/** A fault takes about 20 seconds of CPU time, so npm test plants some of them. */
+const sampleSize = 4;
 
 test("faults that are planted in the service are found within 100 seeds", async () => {
-  const output = await simulate("--planted", "--threads", "2");
-  const [, found, total] = /(\d+) of (\d+) planted faults were found/.exec(output)!.map(Number);
-  expect(total).toBeGreaterThanOrEqual(12);
-  expect(total! - found!).toBeLessThanOrEqual(1);
+  expect(plantedFaults.length).toBeGreaterThanOrEqual(12);
+  const sample = sampleOf(sampleSize, [...plantedFaults.keys()], "planted faults");
+  const output = await simulate("--planted", sample.join(), "--threads", "2");
+  expect(output).toContain(`${sample.length} of ${sample.length} planted faults were found`);
 });

@@ -14,7 +14,7 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
   expect(after).toContain(line);
 });
 
-test("the books hold for 60 seeds", async () => {
-  const output = await simulate("--seed", "1001", "--seeds", "60", "--threads", "2");
-  expect(output).toContain("60 of 60 simulations kept their books");
+test("the books hold for 20 seeds", async () => {
+  const output = await simulate("--seed", "1001", "--seeds", "20", "--threads", "2");
+  expect(output).toContain("20 of 20 simulations kept their books");
 });
