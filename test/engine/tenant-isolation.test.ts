@@ -220,7 +220,10 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     { query: { templateId: made.templates } },
   ],
   "GET /events": (made) => [siteOnly(made)],
-  "GET /why": (made) => [{ query: { email: "ann@example.com", siteId: made.sites } }],
+  "GET /why": (made) => [
+    { query: { email: "ann@example.com", siteId: made.sites } },
+    { query: { email: "ann@example.com", campaignId: made.campaigns } },
+  ],
   "POST /events/custom": (made) => [
     { body: { eventName: "bought", contactId: made.contacts } },
     { body: { eventName: "bought", email: "ann@example.net", siteId: made.sites } },
