@@ -27,9 +27,12 @@ import {
 import { type AuditPage, readAuditPages } from "./audit-rows.ts";
 
 const timeoutSeconds = jobSeconds["campaign-audit"];
-/** An event changes its send shortly before it changes the counters. */
-const restartSeconds = 30;
-const maxRestarts = 3;
+/**
+ * An event changes its send shortly before it changes the counters. If its worker dies in between,
+ * the queue delivers the event again after up to 18 minutes, six times the longest timeout of a
+ * worker that counts mails.
+ */
+const restartSeconds = [30, 300, 900];
 
 interface TakenJob {
   item: AuditJob;
@@ -53,7 +56,7 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
       const outcome = await readRows(job, until);
       if (outcome !== "done") return outcome;
       const finished = await finishAudit(job);
-      if (finished === "paused") delaySeconds = restartSeconds;
+      if (finished === "paused") delaySeconds = restartSeconds[job.item.restarts - 1]!;
       return finished;
     },
     enqueueNext: () => enqueueAudit(orgId, id, delaySeconds),
@@ -98,7 +101,7 @@ async function finishAudit(job: TakenJob): Promise<JobOutcome> {
   const { hash, pages, counts } = progress;
   const { all: totals } = await sources.getSourceTotals(orgId, { kind: "campaign", id });
   const contradictions = compareWithTotals(counts, totals);
-  if (contradictions.length && restarts < maxRestarts) {
+  if (contradictions.length && restarts < restartSeconds.length) {
     const restarted = { progress: emptyProgress, restarts: restarts + 1 };
     return (await saveProgress(job, restarted)) ? "paused" : "lost";
   }
