@@ -305,15 +305,16 @@ test("a schedule that throws is reported and runs again", async () => {
 });
 
 test("a poller that stops finishes its current batch", async () => {
+  const started = Promise.withResolvers<void>();
   let finished = false;
   const poller = startPoller("failing", async () => {
+    started.resolve();
     await pause(100);
     finished = true;
     return noFailures;
   });
   await enqueue("failing", "x");
-  await expect.poll(() => engines.queues.readState("failing").received.length).toBe(1);
-  await pause(20);
+  await started.promise;
   await poller.stop();
   expect(finished).toBe(true);
   expect(engines.queues.readState("failing")).toEqual({ ready: 0, delayedMs: [], received: [] });
