@@ -84,8 +84,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // As long as a browser waits for an element.
     expect: { poll: { timeout: 30_000 } },
-    // Tests wait for services, engines and browsers, which are processes of their own.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for services, engines and browsers, which are processes of their own. Two cores are
+    // busy with two files, and a third would only make tests reach their time limits.
+    maxWorkers: availableParallelism() < 4 ? 2 : availableParallelism() + 1,
     sequence: { sequencer: EvenLoad },
     projects: [
       project("unit"),

@@ -70,7 +70,7 @@ test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its cou
   expect(whileLogged.usage.readUnits).toBeLessThanOrEqual(40);
   expect(afterFold.usage.readUnits).toBeLessThanOrEqual(40);
   await from.provider.stop();
-}, 120_000);
+}, 300_000);
 
 // Each time of a shard is a chunk of its own, so the cost of a mail depends on the size of the
 // chunks. Half of these contacts are in one zone.
@@ -96,7 +96,7 @@ test("a campaign at local time costs no more, in three time zones", async () => 
   expect(writes).toBeLessThanOrEqual(0.3);
   expect(reads).toBeLessThanOrEqual(0.5);
   await from.provider.stop();
-}, 120_000);
+}, 300_000);
 
 test("a campaign of a site with a frequency cap costs at most 0.75 read units a mail", async () => {
   const from = await createSenderWithMembers();
@@ -106,7 +106,7 @@ test("a campaign of a site with a frequency cap costs at most 0.75 read units a 
   console.info(`campaign with a frequency cap: ${writes} W, ${reads} R per mail`);
   expect(reads).toBeLessThanOrEqual(0.75);
   await from.provider.stop();
-}, 120_000);
+}, 300_000);
 
 /** Lists 50 sends, newest and older, with each filter that all sends match. */
 async function expectCheapPages(
@@ -184,4 +184,4 @@ test("an audit costs at most 0.025 read units a mail, and 0.15 after events, whi
   const poll = await measureUnits(() => getAudit(from.caller, id));
   expect(poll.usage.readUnits).toBeLessThanOrEqual(12);
   await from.provider.stop();
-}, 120_000);
+}, 300_000);
