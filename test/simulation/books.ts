@@ -28,7 +28,7 @@ export async function checkBooks(
   const namedIds = new Set(named.map(({ id }) => id));
   const events = await listAll<ListedEvent>(world, "events");
   const violations = [
-    ...checkShown(scene, named, erased),
+    ...checkShown(scene, named, { erased, isAtRest }),
     ...checkUncertain(world, named, isAtRest),
     ...checkAccepted(ledger, sends, isAtRest),
     ...(await checkUsage(scene, sends)),
@@ -65,7 +65,7 @@ async function listAll<T>(world: World, kind: "sends" | "events"): Promise<T[]> 
 function checkShown(
   { world: { outside }, ledger }: Scene,
   sends: ListedSend[],
-  erased: Set<string>,
+  { erased, isAtRest }: { erased: Set<string>; isAtRest: boolean },
 ): string[] {
   const closed = new Set(
     ledger.resolutions.filter(({ outcome }) => outcome === "failed").map(({ key }) => key),
@@ -89,7 +89,9 @@ function checkShown(
     const isMailed = mails.has(key);
     if (handedOver.has(status) && !isMailed)
       violations.push(`The mail ${key} is shown as ${status}, but no provider got it`);
-    const isDoubtful = status === "uncertain" || bounced.has(key) || closed.has(key);
+    // A call whose process died stays open while its campaign is paused.
+    const isOpen = !isAtRest && status === "queued";
+    const isDoubtful = isOpen || status === "uncertain" || bounced.has(key) || closed.has(key);
     if (isMailed && !handedOver.has(status) && !isDoubtful)
       violations.push(`The mail ${key} was handed over, but is shown as ${status} (${error})`);
   }
