@@ -71,8 +71,9 @@ await runCommand({
   },
 });
 
-const listPlanted = (list: string): number[] =>
-  list === "all" ? [...plantedFaults.keys()] : list.split(",").map(Number);
+function listPlanted(list: string): number[] {
+  return list === "all" ? [...plantedFaults.keys()] : list.split(",").map(Number);
+}
 
 /** Undefined: all. */
 function parseNumbers(list: string | undefined): number[] | undefined {

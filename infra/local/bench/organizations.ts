@@ -162,7 +162,8 @@ interface ApiRequest {
   headers?: Record<string, string>;
 }
 
-// The client of Node takes a third of the CPU time of fetch, which the callers share with the service.
+// Node's own client takes a third of the CPU time of fetch, and the callers share the cores with the
+// service.
 const agent = new Agent({ keepAlive: true });
 
 async function callApi<T>(
