@@ -162,7 +162,7 @@ interface ApiRequest {
   headers?: Record<string, string>;
 }
 
-// Node's own client takes a third of the CPU time of fetch, and the callers share the cores with the
+// Node's own client takes a third of the CPU time of fetch. The callers share the cores with the
 // service.
 const agent = new Agent({ keepAlive: true });
 
