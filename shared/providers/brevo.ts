@@ -75,7 +75,7 @@ export const brevo: ProviderAdapter<typeof Credentials> = {
             ({ email, date, tags }) =>
               isOurs({ to: email, at: date }, { mails, since }) && hasIdTag(tags, sendId),
           );
-          // Of two mails of one call to the same address, nothing tells which one is meant.
+          // If a call has two mails to one address, the answer does not tell which one it means.
           const messageId = own.length === 1 ? own[0]!.messageId : undefined;
           return {
             found: own.map(() => ({ sendId: String(sendId), messageId })),

@@ -105,7 +105,7 @@ export const resend: ProviderAdapter<typeof Credentials> = {
 
 const listUrl = "https://api.resend.com/emails?limit=100";
 
-/** Of one look-up. */
+/** The most emails that one look-up reads one by one. */
 const maxRetrievals = 10;
 
 const EmailList = z.object({

@@ -57,7 +57,7 @@ test("an endpoint that hangs delays no event of a healthy one, and uses up no at
   expect(remaining.filter(({ attempts }) => attempts === 0)).toHaveLength(2000 - hung);
 
   hanging.endpoint.answer = 200;
-  // On a busy machine, 50 calls at the same time can take longer than the time limit of hanging calls.
+  // On a busy machine, 50 calls at a time can take longer than the time limit of hanging calls.
   const hangingLimit = process.env.WEBHOOK_TIMEOUT_SECONDS!;
   process.env.WEBHOOK_TIMEOUT_SECONDS = "60";
   await runWorkers(workers, { forSeconds: hour });

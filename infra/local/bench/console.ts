@@ -136,7 +136,7 @@ const pixelsPerFrame = 1700;
 const maxMedianFrameMs = 34;
 const maxSlowFrameMs = 67;
 
-/** Jumps by more than a screen in each frame, so that every row is drawn anew. */
+/** Jumps by more than a screen in each frame, so that each frame draws new rows. */
 async function measureScrolling(page: Page, size: number): Promise<BenchRow[]> {
   await openScreen(page, "Contacts");
   await readAllRows(page, size);

@@ -278,7 +278,7 @@ type WarmUp = NonNullable<UpdateSendingConfigRequest["warmUp"]>;
 
 const suggestedWarmUp: WarmUp = { firstDayMails: 50, lastDayMails: 20_000, days: 30 };
 
-/** The plan of a warm-up. It is sent only when it was changed, because that starts it anew. */
+/** The plan of a warm-up. The form sends it only if it changed, because a warm-up then restarts. */
 function useWarmUp({ warmUp: current }: SendingConfig) {
   const [plan, setPlan] = useState<WarmUp | null>(
     current && {
