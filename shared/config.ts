@@ -132,12 +132,9 @@ export const config = {
   get loginFailuresPerAddress() {
     return Number(optional("LOGIN_FAILURES_PER_ADDRESS") ?? 50);
   },
-  /**
-   * Separates the assignments of a PartiQL UPDATE. DynamoDB documents a SET for each; the embedded
-   * engine accepts only commas.
-   */
-  get assignmentSeparator() {
-    return optional("PARTIQL_COMMAS") ? ", " : " SET ";
+  /** Whether the engine needs commas between the changes of a PartiQL UPDATE. */
+  get usesPartiqlCommas(): boolean {
+    return optional("PARTIQL_COMMAS") !== undefined;
   },
   /** URLs of further engines that read the table's data. */
   get dynamoDbReaders(): string[] {

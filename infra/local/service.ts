@@ -6,6 +6,7 @@ import { handler as fallback } from "../../functions/http/fallback.ts";
 import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
+import { joinCallsOfRequests } from "../../shared/adapters/dynamodb/table.ts";
 import { config } from "../../shared/config.ts";
 import { storeCounts } from "../../shared/domain/audit/entries.ts";
 import { writeEveryTenSeconds } from "../../shared/domain/audit/request-log.ts";
@@ -192,6 +193,7 @@ async function startWorkers(
   laneRunner.setStopping(false);
   laneRunner.allowAssistants(!engines.own);
   installDirectHandOver(singles.claimDirectly);
+  joinCallsOfRequests();
   const time: MovableClock = openMovableClock(folder.path("clock"));
   // Another DynamoDB endpoint can serve other processes too.
   if (engines.own && folder.wasUsed) await aloneFromNow();

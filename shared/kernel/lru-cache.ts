@@ -2,6 +2,7 @@
 export interface LruCache<T> {
   get(key: string): T | undefined;
   set(key: string, value: T, weight: number): void;
+  delete(key: string): void;
 }
 
 /** The total weight of the entries never exceeds `maxWeight`. A heavier entry is not kept. */
@@ -14,6 +15,7 @@ export function createLruCache<T>(maxWeight: number): LruCache<T> {
     entries.delete(key);
   };
   return {
+    delete: drop,
     get(key) {
       const entry = entries.get(key);
       if (!entry) return undefined;

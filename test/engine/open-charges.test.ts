@@ -43,7 +43,14 @@ async function countAccepted(from: mailTest.TestSender): Promise<number> {
 interface PutInput {
   Item?: { toEmail?: string };
 }
-type WriteInput = PutInput & { TransactItems?: { Put?: PutInput }[] };
+type WriteInput = PutInput & {
+  TransactItems?: { Put?: PutInput }[];
+  Statements?: { Statement: string }[];
+};
+
+const storesSend = (input: WriteInput): boolean =>
+  [{ Put: input }, ...(input.TransactItems ?? [])].some(({ Put }) => Put?.Item?.toEmail) ||
+  (input.Statements ?? []).some(({ Statement }) => /^INSERT.*'toEmail'/.test(Statement));
 
 /** Runs `work` once, when a send is about to be stored. The send is stored unless it throws. */
 async function beforeSendIsStored<T>(work: () => Promise<unknown>, run: () => Promise<T>) {
@@ -52,8 +59,7 @@ async function beforeSendIsStored<T>(work: () => Promise<unknown>, run: () => Pr
   let isDone = false;
   prototype.send = async function (this: unknown, ...args: never[]) {
     const [{ input }] = args as unknown as [{ input: WriteInput }];
-    const puts = [{ Put: input }, ...(input.TransactItems ?? [])];
-    if (!isDone && puts.some(({ Put }) => Put?.Item?.toEmail)) {
+    if (!isDone && storesSend(input)) {
       isDone = true;
       await work();
     }

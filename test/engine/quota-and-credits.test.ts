@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as branding from "../../shared/domain/billing/branding.ts";
 import * as credits from "../../shared/domain/billing/credits.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
@@ -296,7 +297,7 @@ describe("over time", () => {
 
   test("with the branding footer a mail costs 15 % less and ends with the footer", async () => {
     const from = await shop({ mailsLeft: 0, credit: 1000 });
-    await write(update(keys.quotaAndCredits(from.caller.orgId), { set: { branded: true } }));
+    await branding.change(from.caller, { enabled: true });
     const { id } = await mailTest.send(from, {
       to: "a@x.com",
       html: '<html lang="de"><body><p>Hallo</p></body></html>',

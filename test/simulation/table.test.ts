@@ -61,11 +61,12 @@ class RepeatedCall extends AwsJsonCommand<object, Answer> {
     this.operation = operation;
   }
   override toBody(): string {
-    // The embedded engine needs commas between the assignments of a PartiQL UPDATE.
+    // The embedded engine needs commas between the changes of a PartiQL UPDATE.
     return JSON.stringify(this.input)
       .replaceAll('"simulated"', '"pennymail"')
       .replaceAll('\\"simulated\\"', '\\"pennymail\\"')
-      .replaceAll('=? SET \\"', '=?, \\"');
+      .replaceAll('=? SET \\"', '=?, \\"')
+      .replaceAll('\\" REMOVE \\"', '\\", \\"');
   }
 }
 

@@ -16,7 +16,7 @@ export interface DynamoDbEngine {
   accessKeyId?: string;
   /** Endpoints of further engines that only read the same data. */
   readers?: string[];
-  /** The engine needs commas between the assignments of a PartiQL UPDATE. */
+  /** The engine needs commas between the changes of a PartiQL UPDATE. */
   partiqlCommas?: true;
   stop(): Promise<void>;
 }

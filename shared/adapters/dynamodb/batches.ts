@@ -8,6 +8,7 @@ import {
   documentClient,
   type Item,
   keyOf,
+  keyText,
   recordCapacity,
   retryableErrors,
   returnCapacity,
@@ -42,19 +43,49 @@ async function writeBatch(writes: Write[]) {
   }
 }
 
+const writeJoined = joinCalls(async (writes: Write[]) => {
+  const latest = new Map(writes.map((one) => [keyText(writtenKey(one)), one]));
+  await writeMany([...latest.values()]);
+  return writes;
+});
+
+const writtenKey = ({ item }: Write) => (item.Put?.Item ?? item.Delete!.Key) as unknown as Key;
+
+/** Like `writeMany`, in one call with other writes that start at the same time. */
+export const writeManyTogether = async (writes: Write[]): Promise<void> => {
+  await writeJoined(writes);
+};
+
 /**
  * Stores each item unless one with its key exists, 25 per call, in parallel. Returns for each
  * whether it was stored.
  */
-export async function insertMany(items: { key: Key; item: object }[]): Promise<boolean[]> {
-  const outcomes = await inParallel(4, splitIntoBatches(items, 25), insertBatch);
+export const insertMany = async (items: NewItem[]): Promise<boolean[]> =>
+  (await executeInserts(items)).map(toResult);
+
+interface NewItem {
+  key: Key;
+  item: object;
+}
+
+async function executeInserts(items: NewItem[]): Promise<StatementOutcome[]> {
+  const outcomes = await inParallel(4, splitIntoBatches(items, 25), (batch) =>
+    executeStatements(
+      batch.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) })),
+      "DuplicateItem",
+    ),
+  );
   return outcomes.flat();
 }
 
-async function insertBatch(items: { key: Key; item: object }[]): Promise<boolean[]> {
-  const statements = items.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) }));
-  return (await executeStatements(statements, "DuplicateItem")).map(toResult);
-}
+const insertJoined = joinCalls(executeInserts);
+
+/**
+ * Like `insertMany`, for one item, in one call with other items that are inserted at the same time.
+ * Throws only if its own insertion failed.
+ */
+export const insertTogether = async (key: Key, item: object): Promise<boolean> =>
+  toResult((await insertJoined([{ key, item }]))[0]!);
 
 // PartiQL needs the attribute names in the statement. Only values can be parameters.
 function insertStatement(item: object) {
@@ -135,18 +166,32 @@ export const updateTogether = async (update: ConditionalUpdate): Promise<boolean
 
 function updateStatement({ key, set, remove = [], ifEquals }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
-  const assignments = sets.map(([name]) => `"${name}"=?`).join(config.assignmentSeparator);
-  const removals = remove.map((name) => ` REMOVE "${name}"`).join("");
+  const changes = [
+    ...toClauses(
+      "SET",
+      sets.map(([name]) => `"${name}"=?`),
+    ),
+    ...toClauses(
+      "REMOVE",
+      remove.map((name) => `"${name}"`),
+    ),
+  ];
   const conditions = Object.entries(ifEquals).map(([name, value]) =>
     value === undefined ? ` AND "${name}" IS MISSING` : ` AND "${name}"=?`,
   );
   const expected = Object.values(ifEquals).filter((value) => value !== undefined);
   return {
     Statement:
-      `UPDATE "${config.table}" SET ${assignments}${removals} ` +
+      `UPDATE "${config.table}" ${changes.join(" ")} ` +
       `WHERE pk=? AND sk=?${conditions.join("")}`,
     Parameters: [...sets.map(([, value]) => value), key.pk, key.sk, ...expected],
   };
+}
+
+/** DynamoDB documents a keyword for each change; the embedded engine accepts only commas. */
+function toClauses(keyword: "SET" | "REMOVE", changes: string[]): string[] {
+  if (config.usesPartiqlCommas && changes.length) return [`${keyword} ${changes.join(", ")}`];
+  return changes.map((change) => `${keyword} ${change}`);
 }
 
 function toOutcome(

@@ -25,6 +25,15 @@ export async function measureUnits<T>(
   return { result, usage };
 }
 
+/** Adds a part of the units of a call that several requests made together to the current one. */
+export function addShareOfUnits({ readUnits, writeUnits, calls }: ConsumedUnits, part: number) {
+  const usage = currentUsage.getStore();
+  if (!usage) return;
+  usage.readUnits += readUnits * part;
+  usage.writeUnits += writeUnits * part;
+  usage.calls += calls * part;
+}
+
 export function recordUnits(operation: string, readUnits: number, writeUnits: number): void {
   unitsByOperation[operation] ??= zeroUnits();
   for (const usage of [unitsByOperation[operation], currentUsage.getStore()]) {

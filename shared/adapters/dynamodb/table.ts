@@ -1,5 +1,13 @@
 // The DynamoDB adapter. Other files import only this module and conditions.ts.
-export { insertMany, updateMany, updateTogether, writeMany } from "./batches.ts";
+export {
+  insertMany,
+  insertTogether,
+  updateMany,
+  updateTogether,
+  writeMany,
+  writeManyTogether,
+} from "./batches.ts";
+export { joinCallsOfRequests } from "./joined-calls.ts";
 export {
   count,
   get,

@@ -9,6 +9,7 @@ import { keys } from "../../keys.ts";
 import { brandingDiscountPercent, mailPriceInMillicents } from "../../plans.ts";
 import { millicentsPerCent } from "./credits.ts";
 import type { BillingAccount } from "./quota.ts";
+import { forgetAccount } from "./recent-accounts.ts";
 
 export const Branding = z
   .object({
@@ -42,15 +43,16 @@ export const BrandingChange = z
 export const getBranding = async (orgId: number): Promise<Branding> =>
   toApi(await get<BillingAccount>(keys.quotaAndCredits(orgId)));
 
-export const change = async (
+export async function change(
   { orgId }: Pick<Caller, "orgId">,
   { enabled }: z.output<typeof BrandingChange>,
-): Promise<Branding> =>
-  toApi(
-    await updateReturning<BillingAccount>(
-      update(keys.quotaAndCredits(orgId), { set: { branded: enabled } }),
-    ),
+): Promise<Branding> {
+  const account = await updateReturning<BillingAccount>(
+    update(keys.quotaAndCredits(orgId), { set: { branded: enabled } }),
   );
+  forgetAccount(orgId);
+  return toApi(account);
+}
 
 function toApi({ branded = false }: BillingAccount = {}): Branding {
   const footer = {

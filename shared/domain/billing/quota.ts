@@ -21,8 +21,8 @@ import {
   get,
   getTogether,
   queryAll,
-  transact,
   update,
+  updateReturning,
   type Write,
 } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
@@ -39,6 +39,13 @@ import {
 } from "../identity/site-send-counts.ts";
 import { type BillingPeriod, billingPeriodAt } from "./billing-period.ts";
 import * as credits from "./credits.ts";
+import {
+  type AccountItems,
+  findRecentAccount,
+  forgetAccount,
+  rememberAccount,
+  rememberShare,
+} from "./recent-accounts.ts";
 import { prepareOpenCharge } from "./settle-charges.ts";
 import { type ShareWatch, shardOf, type WatchedSend, watchChanges } from "./watched-shares.ts";
 
@@ -125,12 +132,26 @@ export async function getQuota(
   const shares = items
     .filter(({ sk }) => sk !== accountSk)
     .map((share) => ({ ...share, shard: shardOf(share) }));
+  const account = items.find(({ sk }) => sk === accountSk) ?? {};
+  rememberAccount(orgId, { account, shares });
   return computeQuota(plan, now(), {
-    account: items.find(({ sk }) => sk === accountSk) ?? {},
+    account,
     shares,
     // A reader that is not consistent counts these mails a moment too early.
     unstored: consistent ? await findUnstored(orgId, shares.flatMap(listOpenCharges)) : [],
   });
+}
+
+/** The quota as this process knows it, at most 5 seconds old. For a single send. */
+export async function getRecentQuota(
+  orgId: number,
+  plan: PlanKey | undefined,
+): Promise<QuotaState> {
+  const known = findRecentAccount(orgId);
+  const currentPlan = known && (plan ?? (await findPlan(orgId, false)));
+  return currentPlan
+    ? computeQuota(currentPlan, now(), known)
+    : getQuota(orgId, { consistent: false, plan });
 }
 
 async function findPlan(orgId: number, consistent: boolean): Promise<PlanKey | undefined> {
@@ -145,9 +166,7 @@ export function computeQuota(
     account: item,
     shares,
     unstored = [],
-  }: {
-    account: BillingAccount;
-    shares: Share[];
+  }: AccountItems & {
     /** Charges whose sends are not stored. */
     unstored?: Pick<OpenCharge, "period">[];
   },
@@ -229,9 +248,11 @@ async function charge<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       const share = shard === undefined ? undefined : await findOrFillShare(orgId, quota, shard);
-      if (share) return await makeWrites(await chargeToShare(quota, order, share));
-      await emptySharesIfNeeded(orgId, quota, n);
-      return await makeWrites(prepareCharge(quota, order));
+      const payment = share
+        ? await chargeToShare(quota, order, share)
+        : await chargeToAccount(quota, order);
+      if (!payment.open) forgetAccount(orgId);
+      return await makeWrites(payment);
     } catch (error) {
       const isConflict = error instanceof Problem && error.code === quotaConflict.code;
       if (!isConflict || attempt >= maxAttempts) throw error;
@@ -239,6 +260,11 @@ async function charge<T>(
       quota = await getQuota(orgId);
     }
   }
+}
+
+async function chargeToAccount(quota: QuotaState, order: MailOrder): Promise<MailCharge> {
+  await emptySharesIfNeeded(order.orgId, quota, order.n);
+  return prepareCharge(quota, order);
 }
 
 /** Throws 402 if quota and credits do not suffice for `n` mails at the moment. */
@@ -355,7 +381,9 @@ async function chargeToShare(
     { if: isUsable },
   );
   if (open) {
-    if (!(await transact(shareWrite))) throw quotaChanged();
+    const changed = await updateReturning<Share>(shareWrite);
+    if (!changed) throw quotaChanged();
+    rememberShare(orgId, { ...changed, shard });
     open.afterWrite();
     return { writes: [], cost: undefined, isWatched: true, open: { id, ...open } };
   }

@@ -612,15 +612,15 @@ async function settleInRun(
   const key = keys.send(orgId, send.id);
   const uncounted = fields.status as SingleSendItem["uncounted"];
   const date = organizations.dateIn(timezone, now());
+  const { status, attempt, turnAt, by, v } = send;
   const store = async (run: string) => {
     const set = { ...fields, uncounted, run };
-    const isStored = await transact(
-      update(
-        key,
-        { set, add: { v: 1 }, remove: handOverAttributes },
-        { if: unchangedCondition(send) },
-      ),
-    );
+    const isStored = await updateTogether({
+      key,
+      set: { ...set, v: (v ?? 0) + 1 },
+      remove: handOverAttributes,
+      ifEquals: { status, attempt, turnAt, by, v },
+    });
     // A repeat of the write after a lost response fails because of the first try.
     if (!isStored && (await get<SingleSendItem>(key))?.run !== run) return undefined;
     return { send: { ...send, ...set }, date, counts: { [uncounted!]: 1 } };

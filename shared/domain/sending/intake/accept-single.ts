@@ -1,11 +1,12 @@
 import {
   get,
   insertMany,
+  insertTogether,
   put,
   transact,
   type Write,
   write,
-  writeMany,
+  writeManyTogether,
 } from "../../../adapters/dynamodb/table.ts";
 import { enqueue, maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
 import type { Caller } from "../../../caller.ts";
@@ -340,7 +341,7 @@ async function listSend(
   if (send.system) return;
   const { siteId, createdAt, id } = send;
   const content = body && isShort(body) ? body : undefined;
-  await writeMany([
+  await writeManyTogether([
     feed.listSingleWrite(orgId, { siteId, at: createdAt, firstId: id }),
     ...indexSingleWrites(orgId, { ...send, content }, listAddresses(copies)),
   ]);
@@ -356,10 +357,10 @@ async function insertSend(
   { writes, open }: Pick<quota.MailCharge, "writes" | "open">,
 ): Promise<SendItem> {
   const item = { ...send, chargeId: open?.id };
-  const isNew = await transact(
-    put(keys.send(orgId, send.id), item, { if: mayStoreCondition(open?.id) }),
-    ...writes,
-  );
+  const key = keys.send(orgId, send.id);
+  const isNew =
+    (!writes.length && (await insertTogether(key, item))) ||
+    (await transact(put(key, item, { if: mayStoreCondition(open?.id) }), ...writes));
   const stored = isNew ? item : await findSend(orgId, send.id, quota.quotaChanged());
   if (open && stored.chargeId === open.id) open.afterStore();
   return stored;

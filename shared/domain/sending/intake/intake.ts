@@ -67,7 +67,9 @@ async function readIntake(
     message.templateId === undefined ? undefined : templates.findMeta(who, message.templateId),
     suppressions.filterSuppressed(who.orgId, emails, { purpose: "transactional" }),
     attachments.validateAttachments(who.orgId, message.attachments),
-    allowance.getQuota(who.orgId, { consistent: false, plan: who.plan }),
+    emails.length === 1
+      ? allowance.getRecentQuota(who.orgId, who.plan)
+      : allowance.getQuota(who.orgId, { consistent: false, plan: who.plan }),
     directHandOver.isInstalled() ? organizations.getTimezone(who.orgId) : undefined,
     readLaneAhead(who, message),
   ]);
