@@ -111,6 +111,21 @@ async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]>
   }
 }
 
+const paragraph =
+  '<p style="color:#333;line-height:1.5">In October we wash the last potatoes, press the apples ' +
+  'and close the shop at six: <a href="https://shop.example/autumn">what else is new</a>.</p>\n';
+
+/** A newsletter of 6 kB. The footer with the unsubscribe link is added to it. */
+const newsletter = {
+  name: "News",
+  subject: '{{ firstName | default: "Neighbour" }}, the farm in October',
+  html: `<!doctype html><html><body style="font-family:sans-serif">
+<h1>Hello {{ firstName | default: "neighbour" }},</h1>
+<p>here is what grows in October.</p>
+${paragraph.repeat(28)}
+<p>You get this mail at {{ email }}.</p></body></html>`,
+};
+
 interface MeasuredCampaign {
   label: string;
   /** The fields of the campaign that select the recipients. */
@@ -131,7 +146,8 @@ async function campaignRows(
 ): Promise<BenchRow[]> {
   const { service, caller } = site;
   const size = site.contactIds.length;
-  const { configId: sendingConfigId, templateId } = caller;
+  const { configId: sendingConfigId } = caller;
+  const templateId = await caller.create("/templates", newsletter);
   const campaign = { name: "News", templateId, sendingConfigId, ...audience };
   const id = await caller.create("/campaigns", campaign);
   const run = await measure(service, () => sendCampaign(site, id, { label, countAccepted }), 1);

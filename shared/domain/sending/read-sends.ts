@@ -18,11 +18,14 @@ export async function getSend(orgId: number, id: number): Promise<SendItem | und
   return (await chunks.addAcceptedFields(orgId, [item], { consistent: true }))[0];
 }
 
-/** In the order of the ids; undefined for ids without a send. */
+/**
+ * In the order of the ids; undefined for ids without a send. Without `rendersSubject`, sends without
+ * an item of their own have the Liquid source of the subject.
+ */
 export async function getSends(
   orgId: number,
   ids: number[],
-  { consistent = false } = {},
+  { consistent = false, rendersSubject = true } = {},
 ): Promise<(SendItem | undefined)[]> {
   const hundreds = [...Map.groupBy(ids, (id) => Math.floor(id / 100))];
   const denseHundreds = hundreds.filter(([, some]) => some.length >= minSendsToQuery);
@@ -39,7 +42,7 @@ export async function getSends(
   const lines = await chunks.getChunkSends(
     orgId,
     ids.filter((id) => !found.has(id)),
-    { consistent },
+    { consistent, rendersSubject },
   );
   for (const line of lines) found.set(line.id, line);
   return chunks.addAcceptedFields(

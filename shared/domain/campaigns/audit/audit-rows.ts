@@ -74,7 +74,7 @@ async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<Audit
   const sends = await reading.getSends(
     orgId,
     mails.map(({ sendId }) => sendId),
-    { consistent: true },
+    { consistent: true, rendersSubject: false },
   );
   const mailed = mails.map((mail, i) => ({ ...mail, ...toOutcome(sends[i], mail.contactId) }));
   const excluded = Object.entries(decisions.excluded).flatMap(([reason, contactIds]) =>
