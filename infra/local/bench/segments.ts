@@ -1,5 +1,8 @@
 // Segments, search and export at different site sizes: time, request units, and how both grow with
 // the site.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as clock from "../../../shared/clock.ts";
 import { measure } from "./measure.ts";
 import { type MeasuredService, startMeasuredService } from "./measured-service.ts";
@@ -89,8 +92,10 @@ function toRow(
 
 const formatRatio = (a: number, b: number): string => `${formatNumber(a / b)} x`;
 
+/** With data on disk, as `npm start` has it, further engines take part in counts. */
 async function measureSize(size: number): Promise<{ figures: QueryFigure[]; rows: BenchRow[] }> {
-  const service = await startMeasuredService();
+  const folder = mkdtempSync(join(tmpdir(), "pennymail-bench-"));
+  const service = await startMeasuredService({ DATA_DIR: folder });
   try {
     const site = await seedSite(service, size);
     const figures: QueryFigure[] = [];
@@ -101,6 +106,7 @@ async function measureSize(size: number): Promise<{ figures: QueryFigure[]; rows
     return { figures: [...figures, exported.figure], rows: [site.row, ...exported.rows] };
   } finally {
     await service.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
