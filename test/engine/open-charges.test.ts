@@ -2,7 +2,13 @@
 // or is paused in between: totals never count a send that is not stored, and no charge remains.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import { get, put, queryAll, write } from "../../shared/adapters/dynamodb/table.ts";
+import {
+  get,
+  joinCallsOfRequests,
+  put,
+  queryAll,
+  write,
+} from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import { settleOpenCharges } from "../../shared/domain/billing/settle-charges.ts";
@@ -236,6 +242,52 @@ describe("the id of a send that was charged and never stored", () => {
     await mailTest.runWorkers();
     expect(await mailTest.expectBalanced(from, [sendId])).toEqual({ sent: 2 });
     expect(await countAccepted(from)).toBe(2);
+    await from.provider.stop();
+  });
+});
+
+describe("sends that are accepted at the same time on one machine", () => {
+  beforeAll(joinCallsOfRequests);
+
+  test("are charged to few shares, in joint writes, and each counts once", async () => {
+    const from = await mailTest.createSender("postmark");
+    await sendOne(from);
+    for (let round = 0; round < 4; round++)
+      await Promise.all(Array.from({ length: 12 }, () => sendOne(from)));
+    expect(await readShares(from)).toHaveLength(3);
+    expect(await countAccepted(from)).toBe(49);
+    await mailTest.runWorkers();
+    expect(await readOpenCharges(from)).toEqual([]);
+    expect(await countAccepted(from)).toBe(49);
+    await mailTest.expectBalanced(from, []);
+    await from.provider.stop();
+  });
+
+  test("take the last mails of a share without a refusal", async () => {
+    const from = await mailTest.createSender("postmark");
+    await sendOne(from);
+    const [share] = await readShares(from);
+    const shareKey = keys.accountShare(from.caller.orgId, shardOf(share!));
+    await write(put(shareKey, { ...share, left: 3 }));
+    await Promise.all(Array.from({ length: 5 }, () => sendOne(from)));
+    expect((await mailTest.listAllSends(from)).length).toBe(6);
+    await mailTest.runWorkers();
+    await mailTest.expectBalanced(from, []);
+    await from.provider.stop();
+  });
+
+  test("agree with the list after a crash at any step", async () => {
+    const from = await mailTest.createSender("postmark");
+    await crashAtEveryStep(async (crash) => {
+      await sendOne(from);
+      await crash(async () => {
+        await Promise.all(Array.from({ length: 3 }, () => sendOne(from)));
+      });
+      await countAccepted(from);
+    });
+    await mailTest.runWorkers();
+    await mailTest.expectBalanced(from, []);
+    await countAccepted(from);
     await from.provider.stop();
   });
 });

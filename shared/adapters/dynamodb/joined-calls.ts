@@ -18,6 +18,8 @@ export const joinCallsOfRequests = (): void => {
   joinsRequests = true;
 };
 
+export const areRequestsJoined = (): boolean => joinsRequests;
+
 /**
  * Returns a function that hands its arguments to `call`, together with others of the same turn.
  * `call` returns the results in the order of its arguments, and is safe to repeat if it fails. Only

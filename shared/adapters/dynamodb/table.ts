@@ -7,7 +7,7 @@ export {
   writeMany,
   writeManyTogether,
 } from "./batches.ts";
-export { joinCallsOfRequests } from "./joined-calls.ts";
+export { areRequestsJoined, joinCalls, joinCallsOfRequests } from "./joined-calls.ts";
 export {
   count,
   get,

@@ -17,12 +17,12 @@ import {
   equals,
 } from "../../adapters/dynamodb/conditions.ts";
 import {
+  areRequestsJoined,
   claimAtOnce,
   get,
   getTogether,
   queryAll,
   update,
-  updateReturning,
   type Write,
 } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
@@ -38,15 +38,15 @@ import {
   type SiteSendCount,
 } from "../identity/site-send-counts.ts";
 import { type BillingPeriod, billingPeriodAt } from "./billing-period.ts";
+import { canCharge, chargeShareTogether } from "./charge-shares.ts";
 import * as credits from "./credits.ts";
 import {
   type AccountItems,
   findRecentAccount,
   forgetAccount,
   rememberAccount,
-  rememberShare,
 } from "./recent-accounts.ts";
-import { prepareOpenCharge } from "./settle-charges.ts";
+import { maxOpenCharges, noteStored } from "./settle-charges.ts";
 import { type ShareWatch, shardOf, type WatchedSend, watchChanges } from "./watched-shares.ts";
 
 /** The stored billing account of an organization. */
@@ -345,20 +345,20 @@ async function chargeToShare(
   const { orgId, siteSends, watched } = order;
   const { shard, each: pricePerMail = 0 } = share;
   const counter = siteSends && accountCounterOf(share, siteSends.siteId);
-  // The sweep reads the feeds of the sites that the share counts.
   const id = randomBase62(8);
-  const watch =
-    watched && counter ? watchChanges(orgId, share, { ...watched, chargeId: id }) : undefined;
-  // Only the sweep of a watching share settles open charges.
-  const open =
-    watch && watched && siteSends && !pricePerMail
-      ? prepareOpenCharge(orgId, share, {
-          id,
-          ...watched,
-          siteId: siteSends.siteId,
-          period: period.start,
-        })
-      : undefined;
+  // The sweep of a share reads the feeds of the sites that the share counts, and settles open
+  // charges.
+  const isWatchable = watched && siteSends && counter;
+  if (isWatchable && !pricePerMail) {
+    const { siteId } = siteSends;
+    const charge = { orgId, share, id, ...watched, siteId, period: period.start };
+    if (canCharge(charge)) {
+      if (!(await chargeShareTogether(charge))) throw quotaChanged();
+      const open = { id, afterStore: () => noteStored(orgId, share, id) };
+      return { writes: [], cost: undefined, isWatched: true, open };
+    }
+  }
+  const watch = isWatchable ? watchChanges(orgId, share, { ...watched, chargeId: id }) : undefined;
   const add = {
     left: -1,
     ...(pricePerMail && { charged: pricePerMail }),
@@ -369,27 +369,15 @@ async function chargeToShare(
     equals("each", pricePerMail),
     atLeast("left", 1),
     ...(watch ? [watch.condition] : []),
-    ...(open ? [open.condition] : []),
   );
-  const shareWrite = update(
+  const accountWrite = update(
     keys.accountShare(orgId, shard),
-    {
-      add,
-      ...watch?.changes,
-      ...(open && { ...open.changes, set: { ...watch?.changes.set, ...open.changes.set } }),
-    },
-    { if: isUsable },
+    { add, ...watch?.changes },
+    { if: isUsable, orThrow: quotaChanged() },
   );
-  if (open) {
-    const changed = await updateReturning<Share>(shareWrite);
-    if (!changed) throw quotaChanged();
-    rememberShare(orgId, { ...changed, shard });
-    open.afterWrite();
-    return { writes: [], cost: undefined, isWatched: true, open: { id, ...open } };
-  }
   return {
     writes: chargeWrites(order, {
-      accountWrite: { ...shareWrite, orThrow: quotaChanged() },
+      accountWrite,
       amount: pricePerMail,
       countsSends: counter !== undefined,
     }),
@@ -415,28 +403,33 @@ function chargeWrites(
   ];
 }
 
-/** The shards that this process takes a mail from at the moment, by organization. */
-const busyShards = new Map<number, Set<number>>();
+/** How many sends of this process take a mail from each shard at the moment, by organization. */
+const sendsByShard = new Map<number, Map<number, number>>();
+
+/** A single send occupies a shard alone, unless its charge can be made together with others. */
+const sendsPerShard = () => (areRequestsJoined() ? maxOpenCharges : 1);
 
 /**
- * Chooses the shard for a single send: the first that no other send of this process is using.
- * Concurrent sends then use different shares, and mails that are sent one after the other share
- * one, because filling a share takes 4 write units. Every process takes ids from blocks of its own,
- * so processes that start at the same time begin with different shards.
+ * Chooses the shard for a single send: the first that is not occupied by other sends of this
+ * process. Concurrent sends then use different shares, and mails that are sent one after the other
+ * share one, because filling a share takes 4 write units. Every process takes ids from blocks of
+ * its own, so processes that start at the same time begin with different shards.
  */
 function occupyShard(orgId: number, sendId: number): { shard: number; leave(): void } {
-  const busy = busyShards.get(orgId) ?? new Set();
+  const occupied = sendsByShard.get(orgId) ?? new Map<number, number>();
   const first = blockOf(sendId);
+  const countSends = (shard: number) => occupied.get(shard) ?? 0;
   const shard = counterShards
     .map((offset) => counterShardOf(first + offset))
-    .find((candidate) => !busy.has(candidate));
+    .find((candidate) => countSends(candidate) < sendsPerShard());
   if (shard === undefined) return { shard: counterShardOf(first + sendId), leave() {} };
-  busyShards.set(orgId, busy.add(shard));
+  sendsByShard.set(orgId, occupied.set(shard, countSends(shard) + 1));
   return {
     shard,
     leave() {
-      busy.delete(shard);
-      if (!busy.size) busyShards.delete(orgId);
+      occupied.set(shard, countSends(shard) - 1);
+      if (!countSends(shard)) occupied.delete(shard);
+      if (!occupied.size) sendsByShard.delete(orgId);
     },
   };
 }

@@ -35,3 +35,7 @@ export function findRecentAccount(orgId: number): AccountItems | undefined {
   // The clock of a test can be moved back.
   return known && age >= 0 && age < maxSeconds * 1000 ? known : undefined;
 }
+
+/** A share as this process knows it, which may be newer than a quota that was read before. */
+export const findRecentShare = (orgId: number, shard: number): Share | undefined =>
+  findRecentAccount(orgId)?.shares.find((share) => share.shard === shard);

@@ -3,6 +3,7 @@
 // of the share removes the name, or takes the charge back.
 import {
   absent,
+  all,
   type Condition,
   equals,
   exists,
@@ -22,49 +23,49 @@ import {
 import { accountCounterName } from "../identity/site-send-counts.ts";
 
 /** A share should stay under 1 KB, because each further KB is paid at every change. */
-const maxOpenCharges = 5;
+export const maxOpenCharges = 5;
 
 /** Ids of charges of this process whose sends are stored, by share. */
 const storedCharges = createLruCache<Set<string>>(10_000);
 const storedChargesOf = (orgId: number, shard: number): Set<string> =>
   storedCharges.get(`${orgId}#${shard}`) ?? new Set();
 
-/** An open charge as a part of the write that charges the share. */
-export interface PreparedCharge {
+/** Open charges as a part of the write that charges the share. */
+export interface PreparedCharges {
   changes: Required<Pick<ItemChanges, "set" | "remove">>;
   condition: Condition;
   /** Call it when the write was made. */
   afterWrite(): void;
-  /** Call it when the send is stored. */
-  afterStore(): void;
 }
 
-/** Undefined if too many charges of the share are open. */
-export function prepareOpenCharge(
+/** Undefined if too many charges of the share would be open. */
+export function prepareOpenCharges(
   orgId: number,
   share: { shard: number },
-  charge: OpenCharge,
-): PreparedCharge | undefined {
+  charges: OpenCharge[],
+): PreparedCharges | undefined {
   const { shard } = share;
   const stored = [...storedChargesOf(orgId, shard)];
   const open = listOpenCharges(share).filter(({ id }) => !stored.includes(id));
-  if (open.length >= maxOpenCharges) return undefined;
-  const name = openChargeAttribute(charge.id);
+  if (open.length + charges.length > maxOpenCharges) return undefined;
+  const names = charges.map(({ id }) => openChargeAttribute(id));
   return {
     changes: {
-      set: { [name]: toAttributeValue(charge) },
+      set: Object.fromEntries(charges.map((one, i) => [names[i]!, toAttributeValue(one)])),
       remove: stored.map(openChargeAttribute),
     },
-    condition: absent(name),
+    condition: all(...names.map(absent)),
     afterWrite() {
       const remaining = storedChargesOf(orgId, shard);
       for (const id of stored) remaining.delete(id);
     },
-    afterStore() {
-      const ids = storedChargesOf(orgId, shard).add(charge.id);
-      storedCharges.set(`${orgId}#${shard}`, ids, 1);
-    },
   };
+}
+
+/** Call it when the send of an open charge is stored. */
+export function noteStored(orgId: number, { shard }: { shard: number }, chargeId: string): void {
+  const ids = storedChargesOf(orgId, shard).add(chargeId);
+  storedCharges.set(`${orgId}#${shard}`, ids, 1);
 }
 
 /**
