@@ -19,8 +19,8 @@ export async function getSend(orgId: number, id: number): Promise<SendItem | und
 }
 
 /**
- * In the order of the ids; undefined for ids without a send. Without `rendersSubject`, sends without
- * an item of their own have the Liquid source of the subject.
+ * In the order of the ids; undefined for ids without a send. Without `rendersSubject`, sends in
+ * chunks have the Liquid source of the subject.
  */
 export async function getSends(
   orgId: number,

@@ -212,6 +212,7 @@ export async function getChunkSends(
   sendIds: number[],
   { consistent = false, rendersSubject = true } = {},
 ): Promise<SendItem[]> {
+  const toItem = rendersSubject ? toSendItem : toUnrenderedSend;
   const sends = await inParallel(chunksInParallel, groupByChunk(sendIds), async (ids) => {
     const [block, chunk] = [blockOf(ids[0]!), chunkNumberOf(ids[0]!)];
     const [item, accepted] = await Promise.all([
@@ -224,7 +225,7 @@ export async function getChunkSends(
     return lines
       .filter((recipient) => wanted.has(sendIdOf(block, recipient)))
       .map((recipient): SendItem => {
-        const send = toSendItem(head, block, recipient, { rendersSubject });
+        const send = toItem(head, block, recipient);
         const result = accepted.get(recipient.i);
         if (result) return { ...send, ...result, contactId: send.contactId ?? result.contactId };
         return item.cancelled ? { ...send, status: "cancelled" } : send;
@@ -300,14 +301,18 @@ export async function addAcceptedFields<S extends SendItem | undefined>(
 
 /**
  * The send of a recipient before the hand-over: scheduled or queued, or failed if it has an error.
- * Most of the time is spent on the subject, which not every reader needs.
  */
-export function toSendItem(
+export const toSendItem = (
   head: ChunkHead,
   block: number,
   recipient: ChunkRecipient,
-  { rendersSubject = true } = {},
-): SendItem {
+): SendItem => ({
+  ...toUnrenderedSend(head, block, recipient),
+  subject: renderSubjectOrSource(head, recipient),
+});
+
+/** The same with the Liquid source of the subject, which takes most of the time to render. */
+function toUnrenderedSend(head: ChunkHead, block: number, recipient: ChunkRecipient): SendItem {
   const pendingStatus =
     head.scheduledAt && head.scheduledAt > now().toISOString() ? "scheduled" : "queued";
   return {
@@ -319,7 +324,7 @@ export function toSendItem(
     fromName: head.fromName,
     bcc: head.bcc,
     tags: head.tags,
-    subject: rendersSubject ? renderSubjectOrSource(head, recipient) : head.subject,
+    subject: head.subject,
     status: recipient.error ? "failed" : pendingStatus,
     error: recipient.error,
     provider: head.provider,
