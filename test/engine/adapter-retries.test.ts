@@ -28,6 +28,9 @@ import * as sqsClient from "../../shared/adapters/sqs/client.ts";
 import { enqueue } from "../../shared/adapters/sqs/enqueue.ts";
 import { queues } from "../../shared/queues.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 // The commands and clients have the names and types of the SDK, which the mocks expect.
 const {

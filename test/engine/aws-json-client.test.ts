@@ -8,6 +8,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import * as commands from "../../shared/adapters/dynamodb/commands.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 interface ReceivedRequest {
   headers: IncomingHttpHeaders;

@@ -22,6 +22,7 @@ import { plans } from "../../shared/plans.ts";
 import { createAccount, type TestAccount } from "../support/accounts.ts";
 import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import {
   type FakeStripe,
@@ -30,6 +31,8 @@ import {
   startFakeStripe,
   webhookSecret,
 } from "../support/stripe/fake-stripe.ts";
+
+useDynamoDbEngine();
 
 interceptClients();
 let stripe: FakeStripe;

@@ -6,7 +6,10 @@ import * as credits from "../../shared/domain/billing/credits.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import { keys } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import * as mailTest from "../support/sending.ts";
+
+useDynamoDbEngine();
 
 const seed = 14;
 let proxy: ConflictProxy;

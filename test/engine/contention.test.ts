@@ -19,6 +19,9 @@ import {
   readContactCount,
   readGroupMembers,
 } from "../support/contacts.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 const runInParallel = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>

@@ -7,6 +7,7 @@ import { parsePathParams, validate } from "../../shared/http/validate.ts";
 import { createAccount } from "../support/accounts.ts";
 import { everything } from "../support/extent.ts";
 import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import {
   bearerHeader,
   createEachKind,
@@ -15,6 +16,8 @@ import {
   routeTable,
 } from "../support/one-of-each-record.ts";
 import { sampleOf } from "../support/seeded-random.ts";
+
+useDynamoDbEngine();
 
 // The tests exceed the rate limit of the free plan.
 beforeAll(() => {

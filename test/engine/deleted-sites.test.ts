@@ -1,6 +1,5 @@
 // A deleted site: all its records are a 404 at once, and a background job erases them. The tests
 // walk the route table, so a new route is tested here or listed as an exception.
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -18,6 +17,7 @@ import { dueShardOf, enrollmentShards } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
+import { listAllKeys } from "../support/memory-dynamodb.ts";
 import {
   createEachKind,
   findRoute,
@@ -404,15 +404,5 @@ function names(address: string, owner: string, kind: string, id: number): boolea
   return prefixes[kind]!.some((prefix) => address.startsWith(prefix));
 }
 
-async function addresses(): Promise<string[]> {
-  const found: string[] = [];
-  let from: Record<string, never> | undefined;
-  do {
-    const page = await new DynamoDBClient({}).send(
-      new ScanCommand({ TableName: process.env.TABLE_NAME, ExclusiveStartKey: from }),
-    );
-    found.push(...(page.Items ?? []).map(({ pk, sk }) => `${pk!.S} ${sk!.S}`));
-    from = page.LastEvaluatedKey as typeof from;
-  } while (from);
-  return found;
-}
+const addresses = async (): Promise<string[]> =>
+  (await listAllKeys()).map(({ pk, sk }) => `${pk} ${sk}`);

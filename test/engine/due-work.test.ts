@@ -3,7 +3,10 @@ import { getMany, put, writeMany } from "../../shared/adapters/dynamodb/table.ts
 import { addSeconds, now } from "../../shared/clock.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { indexes } from "../../shared/keys.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import { pendingMessages, useVirtualQueues } from "../support/virtual-queues.ts";
+
+useDynamoDbEngine();
 
 beforeAll(useVirtualQueues);
 

@@ -49,7 +49,10 @@ import {
   submitForm,
 } from "../support/forms.ts";
 import { invokeRoute, nextMinute } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+
+useDynamoDbEngine();
 
 interceptClients();
 

@@ -1,5 +1,4 @@
 // Holidays: on the day of a holiday, each contact in an active sequence gets one mail.
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
@@ -24,6 +23,7 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { listAllKeys } from "../support/memory-dynamodb.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 beforeAll(useVirtualQueues);
@@ -192,19 +192,7 @@ async function listRemaining(
   { caller: { orgId } }: CampaignSender,
   blocks: number[],
 ): Promise<string[]> {
-  const items: string[] = [];
-  let start: Record<string, never> | undefined;
-  do {
-    const page = await new DynamoDBClient({}).send(
-      new ScanCommand({
-        TableName: process.env.TABLE_NAME,
-        ProjectionExpression: "pk, sk",
-        ...(start && { ExclusiveStartKey: start }),
-      }),
-    );
-    for (const { pk, sk } of page.Items ?? []) items.push(`${pk!.S}|${sk!.S}`);
-    start = page.LastEvaluatedKey as typeof start;
-  } while (start);
+  const items = (await listAllKeys()).map(({ pk, sk }) => `${pk}|${sk}`);
   return items.filter((item) =>
     new RegExp(
       `^${orgId}#(S\\d+|B(${blocks.join("|")})|[NFH]holiday#\\d+|\\d+#SENDS|HOLIDAY)\\|`,

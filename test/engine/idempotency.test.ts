@@ -27,6 +27,9 @@ import { keys } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { addMember } from "../support/members.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 const as = (token: string, key: string) => ({
   cookies: [`${sessionCookieName}=${token}`],

@@ -18,6 +18,9 @@ import {
   readContactCount,
   type TestSite,
 } from "../support/contacts.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 beforeAll(installFaultHooks);
 afterEach(() => {

@@ -34,6 +34,9 @@ import {
   localRegion,
 } from "../../infra/local/engines/sqs-and-s3.ts";
 import { deleteExpiredItems } from "../../infra/local/engines/table.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 const work: LocalQueueSettings = { name: "work", attempts: 2, timeoutSeconds: 1 };
 

@@ -15,6 +15,9 @@ import {
 import { advanceClock, type LocalRuntime, runUntilIdle } from "../../infra/local/run-until-idle.ts";
 import { type LocalSchedule, startScheduler } from "../../infra/local/scheduler.ts";
 import * as clock from "../../shared/clock.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 const queueNames = [
   "one",

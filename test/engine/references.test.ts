@@ -25,6 +25,9 @@ import { NewForm } from "../../shared/domain/forms/form-schema.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import type { Problem } from "../../shared/errors.ts";
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
+
+useDynamoDbEngine();
 
 type Value = string | number | (string | number)[];
 const asking = (field: "tag" | "list", value: Value) =>

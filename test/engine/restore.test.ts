@@ -24,8 +24,11 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { everything } from "../support/extent.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import * as mailTest from "../support/sending.ts";
 import { createSequence } from "../support/sequences.ts";
+
+useDynamoDbEngine();
 
 vi.setConfig({ testTimeout: 300_000 });
 beforeAll(async () => {

@@ -20,8 +20,11 @@ import { dueShards } from "../../shared/keys.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import type { FakeProviderMail } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
+
+useDynamoDbEngine();
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(mailTest.useOwnTableAndQueues);

@@ -247,11 +247,11 @@ test("an explanation tells for each condition whether it matches, with the conta
     await segments.explainPreview(shop.caller, { rules: unsaved, contactId: ann.id }),
   ).toMatchObject({ matched: true, conditions: [{ matched: true, actualNames: ["a"] }] });
   const stranger = await createTestSite();
-  for (const explained of [
-    segments.explain(stranger.caller, id, ann.id),
-    segments.explainPreview(stranger.caller, { rules: unsaved, contactId: ann.id }),
+  for (const explain of [
+    () => segments.explain(stranger.caller, id, ann.id),
+    () => segments.explainPreview(stranger.caller, { rules: unsaved, contactId: ann.id }),
   ])
-    await expect(explained).rejects.toMatchObject({ kind: "missing" });
+    await expect(explain()).rejects.toMatchObject({ kind: "missing" });
 });
 
 test("counting with a pushed-down filter returns no contacts and costs as much as reading them", async () => {

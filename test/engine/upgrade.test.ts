@@ -21,12 +21,15 @@ import * as sends from "../../shared/domain/sending/sends.ts";
 import { queues } from "../../shared/queues.ts";
 import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import {
   deadLetters,
   pendingMessages,
   runWorkers,
   useVirtualQueues,
 } from "../support/virtual-queues.ts";
+
+useDynamoDbEngine();
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 

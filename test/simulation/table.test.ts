@@ -84,6 +84,7 @@ interface Answer {
   Item?: object;
   Attributes?: object;
   LastEvaluatedKey?: object;
+  ConsumedCapacity?: { CapacityUnits: number } | { CapacityUnits: number }[];
   /** Of a BatchExecuteStatement, or of a BatchGetItem by table. */
   Responses?: Statement[] | Record<string, StoredItem[]>;
 }
@@ -99,10 +100,12 @@ interface StoredItem {
 function whatCallersRead(answer: string[] | Answer): unknown {
   if (Array.isArray(answer)) return answer;
   const { Count, Items, Item, Attributes, LastEvaluatedKey, Responses } = answer;
+  const capacity = [answer.ConsumedCapacity ?? []].flat();
+  const units = capacity.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
   const found = Array.isArray(Responses)
     ? Responses.map(({ Error: error }) => error?.Code)
     : Object.values(Responses ?? {}).flatMap((items) => items.toSorted(compareKeys));
-  return { Count, Items, Item, Attributes, LastEvaluatedKey, found };
+  return { Count, Items, Item, Attributes, LastEvaluatedKey, found, units };
 }
 
 const compareKeys = (a: StoredItem, b: StoredItem): number =>

@@ -8,6 +8,7 @@ import {
   type WireItem,
   type WireValue,
 } from "./expressions.ts";
+import { maxItemBytes, readUnits, sizeOfItem, writeUnits } from "./request-units.ts";
 
 /** A reason of DynamoDB to refuse a call. */
 export class TableError extends Error {
@@ -54,6 +55,14 @@ interface QueryInput {
   ScanIndexForward?: boolean;
   Limit?: number;
   Select?: string;
+  ConsistentRead?: boolean;
+  ReturnConsumedCapacity?: string;
+}
+
+/** An item that is stored, or removed if it is undefined. */
+interface Change {
+  key: ItemKey;
+  item: WireItem | undefined;
 }
 
 interface Statement {
@@ -76,6 +85,8 @@ export interface MemoryTable {
   keepHistory(now: () => number): void;
   /** When the first entry of the due index is due, in milliseconds. Infinite without one. */
   firstDueTime(): number;
+  /** The keys of all entries of the due index, in any order. */
+  dueEntries(): WireItem[];
   /** Calls the listener with the due time of each entry that is stored from now on. */
   onDueEntry(listener: (at: number) => void): void;
   /** Stores an item, or removes it. */
@@ -125,6 +136,8 @@ const indexNames = ["due", "new"] as const;
 type IndexName = (typeof indexNames)[number];
 
 export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
+  /** Request units of the current call. */
+  let units = 0;
   const partitions = new Map<string, Partition>();
   const indexes = { due: new Map<string, Partition>(), new: new Map<string, Partition>() };
   const finishedTokens = new Set<string>();
@@ -163,6 +176,11 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     const found = page.filter((item) => holds(input.FilterExpression, item, placeholders));
     const last = page.length === Limit ? page.at(-1) : undefined;
     const fields = IndexName ? ["pk", "sk", `${IndexName}pk`, `${IndexName}sk`] : ["pk", "sk"];
+    if (input.ReturnConsumedCapacity) {
+      const sizes = page.map((item) => sizeOfItem(IndexName ? pick(item, fields) : item));
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      units += readUnits(bytes, input.ConsistentRead);
+    }
     return {
       Count: found.length,
       ...(input.Select !== "COUNT" && {
@@ -179,12 +197,13 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     return holds(input.ConditionExpression, read(key), placeholdersOf(input));
   }
 
-  function make(kind: WriteKind, input: WriteInput): WireItem | undefined {
-    if (kind === "ConditionCheck") return undefined;
+  /** The item after the write. */
+  function resultOf(kind: WriteKind, input: WriteInput): Change {
     const key = kind === "Put" ? (input.Item as unknown as ItemKey) : input.Key;
-    if (kind === "Delete") return void store(key, undefined);
+    if (kind === "ConditionCheck") return { key, item: read(key) };
+    if (kind === "Delete") return { key, item: undefined };
     const { pk, sk } = key;
-    const changed =
+    const item =
       kind === "Put"
         ? input.Item
         : applyUpdate(
@@ -192,14 +211,27 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
             read(key) ?? ({ pk, sk } as unknown as WireItem),
             placeholdersOf(input),
           );
-    store(key, changed);
-    return changed;
+    return { key, item };
+  }
+
+  /** Stores the item and counts the units. */
+  function change({ key, item }: Change, unitsPerWrite = 1): void {
+    const before = read(key);
+    units += unitsPerWrite * writeUnits(before, item) + indexUnits(before, item);
+    if (item !== before) store(key, item);
   }
 
   function writeOne(kind: WriteKind, input: WriteInput): object {
     if (!check(kind, input))
       throw new TableError("ConditionalCheckFailedException", "The conditional request failed");
-    const item = make(kind, input);
+    const changed = resultOf(kind, input);
+    if (sizeOfItem(changed.item) > maxItemBytes)
+      throw new TableError(
+        "ValidationException",
+        "Item size has exceeded the maximum allowed size",
+      );
+    change(changed);
+    const { item } = changed;
     return input.ReturnValues === "ALL_NEW" ? { Attributes: item } : {};
   }
 
@@ -229,7 +261,15 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
         "Transaction cancelled",
         passed.map((ok) => ({ Code: ok ? "None" : "ConditionalCheckFailed" })),
       );
-    for (const [kind, input] of writes) make(kind, input);
+    const changes = writes.map(([kind, input]) => resultOf(kind, input));
+    const fits = changes.map(({ item }) => sizeOfItem(item) <= maxItemBytes);
+    if (fits.includes(false))
+      throw new TableError(
+        "TransactionCanceledException",
+        "Item size has exceeded the maximum allowed size",
+        fits.map((ok) => ({ Code: ok ? "None" : "ValidationError" })),
+      );
+    for (const one of changes) change(one, 2);
     finishedTokens.add(token);
     return {};
   }
@@ -242,7 +282,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       const item = Object.fromEntries(names.map((name, i) => [name, given[i]!]));
       const key = item as unknown as ItemKey;
       if (read(key)) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key" } };
-      store(key, item);
+      change({ key, item });
       return {};
     }
     const [, changes = "", conditions = ""] = /^UPDATE .*? SET (.*) WHERE (.*)$/s.exec(text) ?? [];
@@ -263,13 +303,14 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       ...Object.fromEntries(setNames.map((name, i) => [name, given[i]!])),
     };
     for (const name of removed) delete changed[name];
-    store(key, changed);
+    change({ key, item: changed });
     return {};
   }
 
   const operations: Record<string, (input: never) => object> = {
-    GetItem: ({ Key }: { Key: ItemKey }) => {
+    GetItem: ({ Key, ConsistentRead }: { Key: ItemKey; ConsistentRead?: boolean }) => {
       const item = read(Key);
+      units += readUnits(sizeOfItem(item), ConsistentRead);
       return item ? { Item: item } : {};
     },
     PutItem: (input: WriteInput) => writeOne("Put", input),
@@ -278,16 +319,18 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     Query: query,
     BatchGetItem: ({ RequestItems }: BatchGetInput) => ({
       Responses: Object.fromEntries(
-        Object.entries(RequestItems).map(([name, { Keys }]) => [
-          name,
-          Keys.flatMap((key) => read(key) ?? []),
-        ]),
+        Object.entries(RequestItems).map(([name, { Keys, ConsistentRead }]) => {
+          const items = Keys.map(read);
+          for (const item of items) units += readUnits(sizeOfItem(item), ConsistentRead);
+          return [name, items.filter((item) => item !== undefined)];
+        }),
       ),
     }),
     BatchWriteItem: ({ RequestItems }: BatchWriteInput) => {
       for (const { PutRequest, DeleteRequest } of Object.values(RequestItems).flat())
-        if (PutRequest) store(PutRequest.Item as unknown as ItemKey, PutRequest.Item);
-        else store(DeleteRequest!.Key, undefined);
+        if (PutRequest)
+          change({ key: PutRequest.Item as unknown as ItemKey, item: PutRequest.Item });
+        else change({ key: DeleteRequest!.Key, item: undefined });
       return {};
     },
     BatchExecuteStatement: ({ Statements }: { Statements: Statement[] }) => ({
@@ -301,7 +344,12 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
 
   for (const item of from) store(item as unknown as ItemKey, item);
   return {
-    call: (operation, input) => operations[operation]!(input as never),
+    call(operation, input) {
+      units = 0;
+      const answer = operations[operation]!(input as never);
+      if (!("ReturnConsumedCapacity" in input)) return answer;
+      return { ...answer, ConsumedCapacity: { CapacityUnits: units } };
+    },
     store,
     keepHistory(now) {
       history = { now, replica: createMemoryTable(allItems()), changes: [] };
@@ -315,6 +363,10 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
     },
     firstDueTime: () =>
       Math.min(...[...indexes.due.values()].map(({ sortKeys }) => dueTimeOf(sortKeys[0]!))),
+    dueEntries: () =>
+      [...indexes.due.values()].flatMap(({ items }) =>
+        [...items.values()].map((item) => pick(item, ["pk", "sk", "duepk", "duesk"])),
+      ),
     onDueEntry(listener) {
       tellDueTime = listener;
     },
@@ -357,7 +409,7 @@ const namesIn = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name!);
 
 interface BatchGetInput {
-  RequestItems: Record<string, { Keys: ItemKey[] }>;
+  RequestItems: Record<string, { Keys: ItemKey[]; ConsistentRead?: boolean }>;
 }
 
 interface BatchWriteInput {
@@ -394,6 +446,17 @@ function positionOf(item: WireItem | undefined, index: IndexName): Position | un
   const pk = item?.[`${index}pk`]?.S as string | undefined;
   if (!item || pk === undefined || !item[`${index}sk`]) return undefined;
   return { pk, sort: sortKeyOf(item, index) };
+}
+
+/** A changed entry is removed and stored again. */
+function indexUnits(before: WireItem | undefined, after: WireItem | undefined): number {
+  let units = 0;
+  for (const index of indexNames) {
+    const [from, to] = [positionOf(before, index), positionOf(after, index)];
+    if (from?.pk === to?.pk && from?.sort === to?.sort) continue;
+    units += Number(from !== undefined) + Number(to !== undefined);
+  }
+  return units;
 }
 
 /** Stores an item at a position, or removes the item there. */

@@ -2,6 +2,7 @@
 // first entry of each of its 128 shards; test/engine/due-work.test.ts tests them.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { unmarshallMap } from "../../shared/adapters/dynamodb/marshalling.ts";
 import { enqueue } from "../../shared/adapters/sqs/enqueue.ts";
 import * as clock from "../../shared/clock.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type Key,
 } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
+import { currentMemoryTable } from "./memory-dynamodb.ts";
 
 export interface DueEntry extends Key {
   duepk: string;
@@ -22,6 +24,8 @@ export interface DueEntry extends Key {
 let client: DynamoDBDocumentClient | undefined;
 
 export async function readDueIndex(): Promise<DueEntry[]> {
+  const table = currentMemoryTable();
+  if (table) return table.dueEntries().map(unmarshallMap) as unknown as DueEntry[];
   client ??= DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const { Items = [] } = await client.send(
     new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }),

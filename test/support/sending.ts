@@ -1,9 +1,7 @@
 // The sending path without Lambda: each test file has its own table and queues, so that it can run
 // the workers itself and move the clock, and a check that all counts agree.
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect } from "vitest";
 import type * as z from "zod";
-import { createTable } from "../../infra/local/engines/table.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { get, query, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { SendMessageBatchCommand } from "../../shared/adapters/sqs/client.ts";
@@ -30,6 +28,7 @@ import { createAccount } from "./accounts.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
 import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
+import { useOwnTable } from "./memory-dynamodb.ts";
 
 interface QueueBody {
   orgId: number;
@@ -67,8 +66,7 @@ async function enqueueMessages(command: unknown): Promise<object> {
 
 /** For `beforeAll`: creates a table and queues that only this test file uses. */
 export async function useOwnTableAndQueues(): Promise<void> {
-  process.env.TABLE_NAME = `sending-${crypto.randomUUID()}`;
-  await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+  await useOwnTable();
   interceptClients(enqueueMessages as never);
 }
 

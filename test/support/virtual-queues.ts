@@ -1,9 +1,7 @@
 // Workers on queues in memory and on a table of the test file, so that a test can run and crash the
 // workers itself and move the clock.
 import { randomUUID } from "node:crypto";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SQSRecord } from "aws-lambda";
-import { createTable } from "../../infra/local/engines/table.ts";
 import {
   ChangeMessageVisibilityBatchCommand,
   type SendMessageBatchCommand,
@@ -15,6 +13,7 @@ import { type DueWorkKind, dueWorkKinds } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { type DueEntry, enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
+import { useOwnTable } from "./memory-dynamodb.ts";
 
 export interface VirtualMessage {
   id: string;
@@ -32,8 +31,7 @@ export const deadLetters: VirtualMessage[] = [];
 
 /** For `beforeAll`: creates a table and replaces the queues. */
 export async function useVirtualQueues(): Promise<void> {
-  process.env.TABLE_NAME = `virtual-${randomUUID()}`;
-  await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+  await useOwnTable();
   interceptClients(enqueueMessages as never);
 }
 

@@ -2,10 +2,13 @@ import type { TestProject } from "vitest/node";
 import { openDataFolder } from "../../../infra/local/data-folder.ts";
 import { startEngines } from "../../../infra/local/engines/engines.ts";
 import { queues } from "../../../shared/queues.ts";
+import { everything } from "../extent.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     settings: Record<string, string>;
+    /** Most test files call tables in memory instead of the DynamoDB engine. */
+    usesMemoryTables: boolean;
   }
 }
 
@@ -13,8 +16,11 @@ declare module "vitest" {
  * Starts one set of engines in memory for all test files of the project. environment.ts sets their
  * addresses. AWS_ENDPOINT_URL_DYNAMODB names another DynamoDB.
  */
-export default (project: TestProject): Promise<() => Promise<void>> =>
-  provideEngines(project, process.env.AWS_ENDPOINT_URL_DYNAMODB);
+export default (project: TestProject): Promise<() => Promise<void>> => {
+  const { AWS_ENDPOINT_URL_DYNAMODB: existing } = process.env;
+  project.provide("usesMemoryTables", !existing && !everything);
+  return provideEngines(project, existing);
+};
 
 export async function provideEngines(
   project: TestProject,

@@ -1,0 +1,103 @@
+// Tables in the memory of the test's process instead of a DynamoDB engine: engine tests take a third
+// of the CPU time. test/simulation/table.test.ts compares such a table with the embedded engine.
+import { randomInt, randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { createTable } from "../../infra/local/engines/table.ts";
+import { type AwsJsonCommand, AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { createMemoryTable, type MemoryTable, TableError } from "../simulation/table.ts";
+
+const { prototype } = DynamoDbClient;
+const callEngine = prototype.send;
+let isUsed = false;
+const tables = new Map<string, MemoryTable>();
+
+/** For the set-up: the calls of the service go to tables in memory. */
+export function useMemoryTables(): void {
+  isUsed = true;
+  prototype.send = callMemoryTable;
+}
+
+/**
+ * For the start of a test file: the calls of the service go to a DynamoDB engine. A file needs one if
+ * it reads the table with the SDK or shares it with other processes.
+ */
+export function useDynamoDbEngine(): void {
+  isUsed = false;
+  prototype.send = callEngine;
+}
+
+/** For `beforeAll`: creates a table that only this test file uses. */
+export async function useOwnTable(): Promise<void> {
+  process.env.TABLE_NAME = `own-${randomUUID()}`;
+  if (!isUsed) await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+}
+
+/** Returns the table of the settings, or undefined if an engine has it. */
+export const currentMemoryTable = (): MemoryTable | undefined =>
+  isUsed ? tableNamed(process.env.TABLE_NAME!) : undefined;
+
+/** Returns the keys of all items of the table. */
+export async function listAllKeys(): Promise<{ pk: string; sk: string }[]> {
+  const toKey = ({ pk, sk }: Record<string, { S?: string }>) => ({ pk: pk!.S!, sk: sk!.S! });
+  const table = currentMemoryTable();
+  if (table) return table.items().map(toKey);
+  const TableName = process.env.TABLE_NAME!;
+  const found: { pk: string; sk: string }[] = [];
+  for await (const { Items = [] } of paginateScan(
+    { client: new DynamoDBClient({}) },
+    { TableName },
+  ))
+    found.push(...Items.map(toKey));
+  return found;
+}
+
+function tableNamed(name: string): MemoryTable {
+  const table = tables.get(name) ?? createMemoryTable();
+  tables.set(name, table);
+  return table;
+}
+
+async function callMemoryTable<Output extends object>(
+  command: AwsJsonCommand<object, Output>,
+): Promise<Output> {
+  const input = JSON.parse(command.toBody()) as CallInput;
+  // Concurrent calls take effect in any order, and are answered in any order.
+  await waitSomeTurns();
+  try {
+    return command.toOutput(tableNamed(tableNameOf(input)).call(command.operation, input));
+  } catch (error) {
+    throw error instanceof TableError ? toServiceError(error) : error;
+  } finally {
+    await waitSomeTurns();
+  }
+}
+
+async function waitSomeTurns(): Promise<void> {
+  for (let left = randomInt(1, 4); left; left--) await nextTurn();
+}
+
+interface CallInput {
+  TableName?: string;
+  RequestItems?: Record<string, unknown>;
+  TransactItems?: Record<string, { TableName: string }>[];
+  Statements?: { Statement: string }[];
+}
+
+function tableNameOf({ TableName, RequestItems, TransactItems, Statements }: CallInput): string {
+  if (TableName) return TableName;
+  if (RequestItems) return Object.keys(RequestItems)[0]!;
+  if (TransactItems) return Object.values(TransactItems[0]!)[0]!.TableName;
+  return /"([^"]+)"/.exec(Statements![0]!.Statement)![1]!;
+}
+
+const toServiceError = ({ type, message, reasons }: TableError): AwsServiceError =>
+  new AwsServiceError(
+    {
+      status: 400,
+      text: JSON.stringify({ __type: type, message, CancellationReasons: reasons }),
+      header: () => undefined,
+    },
+    1,
+  );
