@@ -14,7 +14,10 @@ import {
   write,
   writeManyTogether,
 } from "../../shared/adapters/dynamodb/table.ts";
+import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import { useOwnTableAndQueues } from "../support/sending.ts";
+
+useDynamoDbEngine();
 
 beforeAll(useOwnTableAndQueues);
 

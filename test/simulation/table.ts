@@ -282,6 +282,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       const item = Object.fromEntries(names.map((name, i) => [name, given[i]!]));
       const key = item as unknown as ItemKey;
       if (read(key)) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key" } };
+      if (sizeOfItem(item) > maxItemBytes) return tooLarge;
       change({ key, item });
       return {};
     }
@@ -303,6 +304,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       ...Object.fromEntries(setNames.map((name, i) => [name, given[i]!])),
     };
     for (const name of removed) delete changed[name];
+    if (sizeOfItem(changed) > maxItemBytes) return tooLarge;
     change({ key, item: changed });
     return {};
   }
@@ -404,6 +406,10 @@ export function callWithRest(table: MemoryTable, operation: string, input: objec
   table.call(operation, { RequestItems: { [name]: writes.filter(isProcessed) } });
   return { UnprocessedItems: { [name]: writes.filter((one, i) => !isProcessed(one, i)) } };
 }
+
+const tooLarge = {
+  Error: { Code: "ValidationError", Message: "Item size has exceeded the maximum allowed size" },
+};
 
 const namesIn = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name!);
