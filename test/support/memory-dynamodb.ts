@@ -1,6 +1,6 @@
 // Tables in the memory of the test's process instead of a DynamoDB engine: engine tests take a third
 // of the CPU time. test/simulation/table.test.ts compares such a table with the embedded engine.
-import { randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { createTable } from "../../infra/local/engines/table.ts";
@@ -63,19 +63,15 @@ async function callMemoryTable<Output extends object>(
   command: AwsJsonCommand<object, Output>,
 ): Promise<Output> {
   const input = JSON.parse(command.toBody()) as CallInput;
-  // Concurrent calls take effect in any order, and are answered in any order.
-  await waitSomeTurns();
+  // As with the embedded engine, calls take effect in their order, and other work goes on meanwhile.
+  await nextTurn();
   try {
     return command.toOutput(tableNamed(tableNameOf(input)).call(command.operation, input));
   } catch (error) {
     throw error instanceof TableError ? toServiceError(error) : error;
   } finally {
-    await waitSomeTurns();
+    await nextTurn();
   }
-}
-
-async function waitSomeTurns(): Promise<void> {
-  for (let left = randomInt(1, 4); left; left--) await nextTurn();
 }
 
 interface CallInput {
