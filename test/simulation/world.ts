@@ -201,13 +201,15 @@ async function repeatUntilAnswered(
 ): Promise<ApiAnswer> {
   for (let tries = 0; ; tries++) {
     const answer = await request().catch(() => undefined);
-    if (answer && answer.status < 500 && answer.status !== 429 && answer.status !== 409)
-      return answer;
-    if (answer?.status === 409 && tries > 20) return answer;
+    if (answer && isFinal(answer)) return answer;
     if (tries > 200) throw new Error(`A caller got no answer: ${JSON.stringify(answer)}`);
     await new Promise<void>((resolve) => time.after(3000, resolve));
   }
 }
+
+/** Every other conflict is an answer: the same request would get it again. */
+const isFinal = ({ status, body }: ApiAnswer): boolean =>
+  status < 500 && status !== 429 && body.code !== "idempotency_in_progress";
 
 /** What every simulation starts with: an organization, ready to send. */
 export interface PreparedWorld {
