@@ -27,6 +27,7 @@ interface QueueSettings {
 
 interface AwsCommand {
   operation: string;
+  input: object;
   toBody(): string;
   toOutput(answer: object): object;
 }
@@ -260,6 +261,7 @@ function createInstance(
     command: AwsCommand,
   ) {
     const { name, targetPrefix } = this.service;
+    if (isIdleLook(command, options.table)) return command.toOutput({ Count: 0, Items: [] });
     const text = command.toBody();
     const toError = (type: string, attempt: number, more: object = {}) =>
       new instance.AwsServiceError(
@@ -290,6 +292,21 @@ function createInstance(
       }
   };
   return instance;
+}
+
+/**
+ * A look at a partition of the due index that is empty. Each run of a schedule has about 20 of
+ * them, a fifth of all calls. They take no time, and no fault strikes them.
+ */
+function isIdleLook({ operation, input }: AwsCommand, table: MemoryTable): boolean {
+  if (operation !== "Query") return false;
+  const { IndexName, ExpressionAttributeValues: values } = input as LookInput;
+  return IndexName === "due" && !Object.values(values).some((value) => table.hasDueEntries(value));
+}
+
+interface LookInput {
+  IndexName?: string;
+  ExpressionAttributeValues: Record<string, unknown>;
 }
 
 /** The fault of the table that only some operations can have. */

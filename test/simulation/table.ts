@@ -87,6 +87,8 @@ export interface MemoryTable {
   firstDueTime(): number;
   /** The keys of all entries of the due index, in any order. */
   dueEntries(): WireItem[];
+  /** Whether the due index has entries in this partition. */
+  hasDueEntries(pk: unknown): boolean;
   /** Calls the listener with the due time of each entry that is stored from now on. */
   onDueEntry(listener: (at: number) => void): void;
   /** Stores an item, or removes it. */
@@ -369,6 +371,7 @@ export function createMemoryTable(from: Iterable<WireItem> = []): MemoryTable {
       [...indexes.due.values()].flatMap(({ items }) =>
         [...items.values()].map((item) => pick(item, ["pk", "sk", "duepk", "duesk"])),
       ),
+    hasDueEntries: (pk) => indexes.due.has(pk as string),
     onDueEntry(listener) {
       tellDueTime = listener;
     },
