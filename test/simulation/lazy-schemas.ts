@@ -2,6 +2,9 @@
 // has 3,000 schemas and uses a few of them, and a simulation starts many processes.
 import * as zod from "zod";
 
+// Compiling a schema takes longer than the few values that a process checks with it.
+zod.config({ jitless: true });
+
 type Create = (...args: unknown[]) => object;
 type Schema = Record<string | symbol, unknown>;
 
@@ -72,31 +75,42 @@ export const lazyZod: Record<string, unknown> = {
   ),
 };
 
-function createLazily(create: () => object): object {
-  let created: Schema | undefined;
-  const schema = () => {
-    created ??= create() as Schema;
-    return created;
-  };
-  return new Proxy(
-    {},
-    {
-      get: (_, name) =>
-        !created && derivations.has(name)
-          ? (...args: unknown[]) =>
-              // Without an argument, `meta` reads.
-              args.length || name !== "meta"
-                ? createLazily(() => (schema()[name] as Create)(...args))
-                : (schema().meta as Create)()
-          : schema()[name],
-      set: (_, name, value) => Reflect.set(schema(), name, value),
-      has: (_, name) => name in schema(),
-      ownKeys: () => Reflect.ownKeys(schema()),
-      getOwnPropertyDescriptor: (_, name) => {
-        const found = Reflect.getOwnPropertyDescriptor(schema(), name);
-        return found && { ...found, configurable: true };
-      },
-      getPrototypeOf: () => Reflect.getPrototypeOf(schema()),
-    },
-  );
+/** The target of a proxy: how its schema is created, and the schema once it is. */
+interface LazySchema {
+  create(): object;
+  created: Schema | undefined;
 }
+
+function createLazily(create: () => object): object {
+  return new Proxy<LazySchema>({ create, created: undefined }, handler as ProxyHandler<LazySchema>);
+}
+
+function created(lazy: LazySchema): Schema {
+  lazy.created ??= lazy.create() as Schema;
+  return lazy.created;
+}
+
+// All proxies share one handler, because a process has thousands of them.
+const handler: Required<
+  Pick<
+    ProxyHandler<LazySchema>,
+    "get" | "set" | "has" | "ownKeys" | "getOwnPropertyDescriptor" | "getPrototypeOf"
+  >
+> = {
+  get: (lazy, name) =>
+    !lazy.created && derivations.has(name)
+      ? (...args: unknown[]) =>
+          // Without an argument, `meta` reads.
+          args.length || name !== "meta"
+            ? createLazily(() => (created(lazy)[name] as Create)(...args))
+            : (created(lazy).meta as Create)()
+      : created(lazy)[name],
+  set: (lazy, name, value) => Reflect.set(created(lazy), name, value),
+  has: (lazy, name) => name in created(lazy),
+  ownKeys: (lazy) => Reflect.ownKeys(created(lazy)),
+  getOwnPropertyDescriptor: (lazy, name) => {
+    const found = Reflect.getOwnPropertyDescriptor(created(lazy), name);
+    return found && { ...found, configurable: true };
+  },
+  getPrototypeOf: (lazy) => Reflect.getPrototypeOf(created(lazy)),
+};
