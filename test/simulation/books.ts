@@ -269,6 +269,8 @@ function parseWebhook(body: string): ListedEvent {
 }
 
 function checkQueues({ service }: World): string[] {
-  const waiting = [...service.messages].flatMap(([name, all]) => all.map(() => name));
+  const waiting = [...service.messages, ...service.deadLetters].flatMap(([name, all]) =>
+    all.map(() => name),
+  );
   return waiting.length ? [`Messages wait in the queues ${[...new Set(waiting)].join(", ")}`] : [];
 }

@@ -84,7 +84,10 @@ export interface Service {
   callFunction(module: string, event: object): Promise<APIGatewayProxyStructuredResultV2>;
   /** Messages by queue, also those in progress. */
   messages: Map<string, Message[]>;
-  deadLetters: Message[];
+  /** Messages whose workers failed each time, by queue. */
+  deadLetters: Map<string, Message[]>;
+  /** Moves the dead letters back to their queues, as an operator does. */
+  redrive(): void;
 }
 
 interface ServiceOptions {
@@ -112,7 +115,7 @@ interface RunningProcess {
 export function createService(options: ServiceOptions): Service {
   const { time, random, tell, table } = options;
   const messages = new Map<string, Message[]>();
-  const deadLetters: Message[] = [];
+  const deadLetters = new Map<string, Message[]>();
   let started = 0;
   const running = Array.from({ length: processes }, startProcess);
 
@@ -163,7 +166,8 @@ export function createService(options: ServiceOptions): Service {
       message.visibleAt = time.now() + 6000 * queue.timeoutSeconds;
       if (message.receives <= queue.attempts) continue;
       all.splice(all.indexOf(message), 1);
-      deadLetters.push(message);
+      deadLetters.set(name, [...(deadLetters.get(name) ?? []), message]);
+      tell(`A message of the queue ${name} is a dead letter`);
     }
     const received = batch.filter((message) => all.includes(message));
     busy.set(name, (busy.get(name) ?? 0) + 1);
@@ -219,9 +223,21 @@ export function createService(options: ServiceOptions): Service {
   table.onDueEntry(awaitDue);
   awaitDue(table.firstDueTime());
 
+  function redrive(): void {
+    for (const [name, dead] of deadLetters) {
+      tell(`An operator redrives the dead letters of the queue ${name}`);
+      for (const message of dead)
+        messages.get(name)!.push({ ...message, visibleAt: time.now(), receives: 0 });
+    }
+    const names = [...deadLetters.keys()];
+    deadLetters.clear();
+    for (const name of names) poll(name);
+  }
+
   return {
     messages,
     deadLetters,
+    redrive,
     callFunction: (module, event) =>
       invoke(async ({ httpFunctions }) => (await httpFunctions[module]!()).handler(event)),
   };

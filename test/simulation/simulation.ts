@@ -156,11 +156,16 @@ export async function simulate(
   };
 }
 
-/** Callers resume what they paused, and in some worlds act once more after some days. */
+/**
+ * Callers resume what they paused, an operator redrives dead letters, and in some worlds callers act
+ * once more after some days.
+ */
 async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<void> {
   const { time, start } = scene.world;
   await time.runUntil(start + (hours + 1) * hourMs);
   await time.runUntilSettled(resumeAll(scene, areas));
+  await time.runUntil(start + (hours + redriveHours) * hourMs);
+  scene.world.service.redrive();
   let restAt = start + (hours + restHours) * hourMs;
   await time.runUntil(restAt);
   for (const { late } of areasOf(areas)) {
@@ -173,6 +178,9 @@ async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<void> {
 }
 
 const hourMs = 3_600_000;
+
+/** By then no fault strikes any more, and the last attempt of every message is made. */
+const redriveHours = 6;
 
 /** Mail that is sent again has its events by then. */
 const lateRestHours = 3;
