@@ -84,6 +84,10 @@ export interface CallKey {
 /** The partitions of everything that is stored by email address. */
 export const emailShards: string[] = [..."0123456789abcdef"];
 
+/** Partitions of the items that change rarely and that every send reads. */
+export const isSettingPartition = (pk: string): boolean =>
+  /^\d+#(ORG|SITE|CONFIG|DOMAINNAME|TEMPLATE)$/.test(pk);
+
 export const keys = {
   // Looked up before the organization is known. Each item names its organization.
   user: (email: string) => itemKey(`USER#${sha256(email.toLowerCase())}`),

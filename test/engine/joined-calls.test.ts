@@ -6,12 +6,18 @@ import {
   get,
   getManyTogether,
   getTogether,
+  insertMany,
   insertTogether,
   joinCallsOfRequests,
   put,
   queryAll,
+  remove,
+  transact,
+  update,
+  updateMany,
   updateTogether,
   write,
+  writeMany,
   writeManyTogether,
 } from "../../shared/adapters/dynamodb/table.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
@@ -122,5 +128,45 @@ describe("on one machine", () => {
     ]);
     expect(stored.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
     expect(await get(keyOf("small"))).toBeDefined();
+  });
+
+  describe("settings that every send reads", () => {
+    const setting = { pk: "7#CONFIG", sk: "1" };
+    const readSetting = async () => {
+      const { result, usage } = await measureUnits(() => getTogether<{ n: number }>(setting));
+      return [result?.n, usage.calls];
+    };
+
+    test("are read once, and again after each kind of write", async () => {
+      const writes: [number | undefined, () => Promise<unknown>][] = [
+        [1, () => write(put(setting, { n: 1 }))],
+        [2, () => write(update(setting, { set: { n: 2 } }))],
+        [3, () => transact(update(setting, { set: { n: 3 } }), put(keyOf("other"), {}))],
+        [4, () => updateMany([{ key: setting, set: { n: 4 }, ifEquals: { n: 3 } }])],
+        [5, () => writeMany([put(setting, { n: 5 })])],
+        [undefined, () => write(remove(setting))],
+        [6, () => insertMany([{ key: setting, item: { n: 6 } }])],
+      ];
+      for (const [n, change] of writes) {
+        await change();
+        expect(await readSetting()).toEqual([n, 1]);
+        expect(await readSetting()).toEqual([n, 0]);
+      }
+    });
+
+    test("are not kept by a read that overlaps a write", async () => {
+      const [, read] = await Promise.all([
+        write(update(setting, { set: { n: 8 } })),
+        getTogether<{ n: number }>(setting),
+      ]);
+      expect([6, 8]).toContain(read!.n);
+      expect(await readSetting()).toEqual([8, 1]);
+    });
+
+    test("cannot be changed by who read them", async () => {
+      const read = await getTogether<{ n: number }>(setting);
+      await getTogether(setting);
+      expect(() => Object.assign(read!, { n: 9 })).toThrow(TypeError);
+    });
   });
 });

@@ -3,8 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ConsumedCapacity } from "@aws-sdk/client-dynamodb";
 import { config } from "../../config.ts";
 import type { Key } from "../../keys.ts";
-import { AwsJsonClient, type AwsJsonService } from "../aws/json-client.ts";
+import { AwsJsonClient, type AwsJsonCommand, type AwsJsonService } from "../aws/json-client.ts";
 import { recordUnits } from "./capacity.ts";
+import { listWrittenKeys } from "./commands.ts";
+import { areRequestsJoined } from "./joined-calls.ts";
+import { forgetAround } from "./recent-items.ts";
 
 export type Item = Record<string, unknown>;
 
@@ -17,6 +20,10 @@ export class DynamoDbClient extends AwsJsonClient {
       targetPrefix: "DynamoDB_20120810",
       ...(endpoint && { endpoint }),
     };
+  }
+  override send<Output extends object>(command: AwsJsonCommand<object, Output>): Promise<Output> {
+    const send = () => super.send(command);
+    return areRequestsJoined() ? forgetAround(listWrittenKeys(command), send) : send();
   }
 }
 const client = new DynamoDbClient();

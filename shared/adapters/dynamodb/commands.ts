@@ -1,6 +1,7 @@
 // The operations of DynamoDB that we use, with the names and types of the SDK's document client.
 import type * as sdk from "@aws-sdk/lib-dynamodb";
 import { replaceLoneSurrogates } from "../../kernel/json.ts";
+import type { Key } from "../../keys.ts";
 import { AwsJsonCommand } from "../aws/json-client.ts";
 import { type MarshalledMap, marshall, marshallMap, unmarshallMap } from "./marshalling.ts";
 
@@ -68,6 +69,34 @@ export class TransactWriteCommand extends DynamoDbCommand<
     return toValidText(toJson({ ClientRequestToken: crypto.randomUUID(), ...this.input }));
   }
 }
+
+/** The keys of the items that a command writes. */
+export function listWrittenKeys(command: AwsJsonCommand<object, object>): Key[] {
+  if (command instanceof PutCommand) return [command.input.Item as Key];
+  if (command instanceof UpdateCommand || command instanceof DeleteCommand)
+    return [command.input.Key as Key];
+  if (command instanceof BatchWriteCommand)
+    return Object.values(command.input.RequestItems ?? {})
+      .flat()
+      .map(({ PutRequest, DeleteRequest }) => (PutRequest?.Item ?? DeleteRequest?.Key) as Key);
+  if (command instanceof TransactWriteCommand)
+    return (command.input.TransactItems ?? []).map(
+      ({ Put, Update, Delete, ConditionCheck }) =>
+        (Put?.Item ?? (Update ?? Delete ?? ConditionCheck)?.Key) as Key,
+    );
+  if (command instanceof BatchExecuteStatementCommand)
+    return (command.input.Statements ?? []).flatMap(({ Parameters = [] }) =>
+      listPossibleKeys(Parameters),
+    );
+  return [];
+}
+
+/** The partition key and the sort key are neighbours among the parameters of our statements. */
+const listPossibleKeys = (parameters: unknown[]): Key[] =>
+  parameters.flatMap((pk, i) => {
+    const sk = parameters[i + 1];
+    return typeof pk === "string" && typeof sk === "string" ? { pk, sk } : [];
+  });
 
 const itemFields = new Set(["Item", "Key", "ExpressionAttributeValues", "ExclusiveStartKey"]);
 

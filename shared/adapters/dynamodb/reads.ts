@@ -14,7 +14,8 @@ import {
 } from "./client.ts";
 import { BatchGetCommand, GetCommand, QueryCommand } from "./commands.ts";
 import { type Condition, createExpressionBuilder } from "./conditions.ts";
-import { joinCalls } from "./joined-calls.ts";
+import { areRequestsJoined, joinCalls } from "./joined-calls.ts";
+import { readRecent } from "./recent-items.ts";
 
 /** Strongly consistent by default; an eventually consistent read costs half. */
 export async function get<T>(key: Key, { consistent = true } = {}): Promise<T | undefined> {
@@ -215,7 +216,9 @@ interface ReadOptions {
   consistent?: boolean;
 }
 
-const readEventually = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
+const readJointly = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
+const readEventually = (keys: Key[]): Promise<unknown[]> =>
+  areRequestsJoined() ? readRecent(keys, readJointly) : readJointly(keys);
 const readConsistently = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: true }));
 
 const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[]> =>
@@ -224,7 +227,8 @@ const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[
 /**
  * Reads in one BatchGetItem with the other keys that the request reads together in the same turn,
  * eventually consistent by default. The units are those of single reads, but one call takes less
- * time and CPU.
+ * time and CPU. On one machine, settings that every send reads may come from the memory of the
+ * process: do not change what is returned.
  */
 export const getManyTogether = <T>(
   keys: Key[],
