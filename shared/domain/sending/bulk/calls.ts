@@ -463,6 +463,7 @@ async function callProvider(
       }),
     ]),
   );
+  const storedAt = now().toISOString();
   const result = await storeResult(prepared, call, {
     attempt: claim.attempt,
     outcomes: unsettled.map(({ i }) => [
@@ -471,8 +472,9 @@ async function callProvider(
     ]),
     doubt: nowMaybeHandedOver.filter((i) => outcomeByIndex.get(i)?.status === "held"),
     revision: claim.revision,
+    storedAt,
     ...(!prepared.needsItems && {
-      at: now().toISOString(),
+      at: storedAt,
       provider: transport.provider.key,
       contactIds: claimed.contactIds,
     }),

@@ -489,13 +489,13 @@ async function insertSettledSends(
   { orgId, queued, head, transport }: PreparedChunk,
   settled: SettledMail[],
 ): Promise<sources.SourceCounts> {
-  const settledAt = now().toISOString();
-  const sendsWithoutContact = settled.map(({ recipient, outcome, result: { revision } }) => {
+  const sendsWithoutContact = settled.map(({ recipient, outcome, result }) => {
+    const { revision, storedAt = now().toISOString() } = result;
     const send = chunks.toSendItem(head, queued.block, recipient);
     return {
       ...send,
       ...(transport && { provider: transport.provider.key }),
-      ...toSendFields(outcome, settledAt),
+      ...toSendFields(outcome, storedAt),
       ...(transport &&
         outcome.status === "uncertain" &&
         lookUpAttributes(orgId, send.id, { provider: transport.provider, revision })),

@@ -103,6 +103,11 @@ export interface CallResult {
    * mails. When absent, each accepted mail has an item of its own.
    */
   at?: string | undefined;
+  /**
+   * When the outcomes were stored (ISO 8601), so that a repeat after a crash gives sends and
+   * contacts the same time. Absent in results of older versions.
+   */
+  storedAt?: string | undefined;
   /** Key of the provider that was called. Stored together with `at`. */
   provider?: string | undefined;
   /** Revision of the sending config that made the call. Absent: unknown. */
