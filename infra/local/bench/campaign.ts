@@ -150,7 +150,9 @@ async function campaignRows(
   const templateId = await caller.create("/templates", newsletter);
   const campaign = { name: "News", templateId, sendingConfigId, ...audience };
   const id = await caller.create("/campaigns", campaign);
-  const run = await measure(service, () => sendCampaign(site, id, { label, countAccepted }), 1);
+  const sending = () => sendCampaign(site, id, { label, countAccepted });
+  // A runner of the lane reports its units some seconds after its last mail.
+  const run = await measure(service, sending, 3);
   const { seconds, cpu, units } = run;
   const { fannedOutSeconds, memory } = run.result;
   const accounting = await fetchAccounting(caller, id);
