@@ -17,6 +17,9 @@ const settlingMs = 10 * minuteMs;
 /** A check takes less, even if some of its calls are repeated. */
 const checkMs = 5 * minuteMs;
 
+/** A read that is not consistent can be 3 seconds old. */
+const restMs = 5_000;
+
 const maxChecks = 3;
 
 /** The spans between the actions of callers, up to the time when callers resume what they paused. */
@@ -37,6 +40,8 @@ export async function checkWhenQuiet(
 ): Promise<string[] | undefined> {
   const { time, start } = scene.world;
   for (let at = start + from; at <= start + to; at += minuteMs) {
+    await time.runUntil(at - restMs);
+    if (!isQuiet(scene)) continue;
     await time.runUntil(at);
     if (!isQuiet(scene)) continue;
     const violations = await time.runUntilSettled(checkBooks(scene, areas, false));
