@@ -52,8 +52,8 @@ interface LookUpProgress {
 }
 
 /**
- * By then, most searches have the mail. After a crash, it became uncertain up to 9 minutes after its
- * call, and is settled within 15.
+ * By then, most searches have the mail. After a crash, it became uncertain up to 9 minutes after
+ * its call, and is settled within 15.
  */
 const firstLookUpSeconds = 180;
 
