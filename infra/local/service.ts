@@ -193,9 +193,9 @@ async function startWorkers(
   laneRunner.setStopping(false);
   laneRunner.allowAssistants(!engines.own);
   installDirectHandOver(singles.claimDirectly);
-  joinCallsOfRequests();
   const time: MovableClock = openMovableClock(folder.path("clock"));
   // Another DynamoDB endpoint can serve other processes too.
+  joinCallsOfRequests({ makesAllWrites: engines.own });
   if (engines.own && folder.wasUsed) await aloneFromNow();
   const client = new SQSClient({
     endpoint: engines.queues.endpoint,

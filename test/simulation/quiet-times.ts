@@ -53,7 +53,10 @@ export async function checkWhenQuiet(
   return undefined;
 }
 
-/** No message, no dead letter and no event of a provider waits, and nothing is due before a check is over. */
+/**
+ * No message, no dead letter and no event of a provider waits, and nothing is due before a check is
+ * over.
+ */
 function isQuiet({ world }: Scene): boolean {
   const { service, outside, table, time } = world;
   const hasMessages = [...service.messages.values()].some((all) => all.length);

@@ -1,5 +1,6 @@
-// Tables in the memory of the test's process instead of a DynamoDB engine: engine tests take a third
-// of the CPU time. test/simulation/table.test.ts compares such a table with the embedded engine.
+// Tables in the memory of the test's process instead of a DynamoDB engine: engine tests take a
+// third of the CPU time. test/simulation/table.test.ts compares such a table with the embedded
+// engine.
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
@@ -20,8 +21,8 @@ export function useMemoryTables(): void {
 }
 
 /**
- * For the start of a test file: the calls of the service go to a DynamoDB engine. A file needs one if
- * it reads the table with the SDK or shares it with other processes.
+ * For the start of a test file: the calls of the service go to a DynamoDB engine. A file needs one
+ * if it reads the table with the SDK or shares it with other processes.
  */
 export function useDynamoDbEngine(): void {
   isUsed = false;
@@ -63,7 +64,7 @@ async function callMemoryTable<Output extends object>(
   command: AwsJsonCommand<object, Output>,
 ): Promise<Output> {
   const input = JSON.parse(command.toBody()) as CallInput;
-  // As with the embedded engine, calls take effect in their order, and other work goes on meanwhile.
+  // Calls take effect in their order, as with the embedded engine, while other work goes on.
   await nextTurn();
   try {
     return command.toOutput(tableNamed(tableNameOf(input)).call(command.operation, input));

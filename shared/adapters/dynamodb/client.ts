@@ -6,7 +6,7 @@ import type { Key } from "../../keys.ts";
 import { AwsJsonClient, type AwsJsonCommand, type AwsJsonService } from "../aws/json-client.ts";
 import { recordUnits } from "./capacity.ts";
 import { listWrittenKeys } from "./commands.ts";
-import { areRequestsJoined } from "./joined-calls.ts";
+import { areSettingsKept } from "./joined-calls.ts";
 import { forgetAround } from "./recent-items.ts";
 
 export type Item = Record<string, unknown>;
@@ -23,7 +23,7 @@ export class DynamoDbClient extends AwsJsonClient {
   }
   override send<Output extends object>(command: AwsJsonCommand<object, Output>): Promise<Output> {
     const send = () => super.send(command);
-    return areRequestsJoined() ? forgetAround(listWrittenKeys(command), send) : send();
+    return areSettingsKept() ? forgetAround(listWrittenKeys(command), send) : send();
   }
 }
 const client = new DynamoDbClient();

@@ -9,16 +9,22 @@ interface JoinedCall<In, Outputs> {
 type JoinableCall<In, Out> = (inputs: In[]) => Promise<Out[]>;
 
 let joinsRequests = false;
+let keepsSettings = false;
 
 /**
  * Joins the calls of different requests from now on. For a process that serves many requests at the
- * same time, which a Lambda function does not.
+ * same time, which a Lambda function does not. `makesAllWrites`: no other process writes to the
+ * table.
  */
-export const joinCallsOfRequests = (): void => {
+export function joinCallsOfRequests({ makesAllWrites }: { makesAllWrites: boolean }): void {
   joinsRequests = true;
-};
+  keepsSettings = makesAllWrites;
+}
 
 export const areRequestsJoined = (): boolean => joinsRequests;
+
+/** Whether this process may keep what it read, because no other process changes the table. */
+export const areSettingsKept = (): boolean => keepsSettings;
 
 /**
  * Returns a function that hands its arguments to `call`, together with others of the same turn.

@@ -14,7 +14,7 @@ import {
 } from "./client.ts";
 import { BatchGetCommand, GetCommand, QueryCommand } from "./commands.ts";
 import { type Condition, createExpressionBuilder } from "./conditions.ts";
-import { areRequestsJoined, joinCalls } from "./joined-calls.ts";
+import { areSettingsKept, joinCalls } from "./joined-calls.ts";
 import { readRecent } from "./recent-items.ts";
 
 /** Strongly consistent by default; an eventually consistent read costs half. */
@@ -218,7 +218,7 @@ interface ReadOptions {
 
 const readJointly = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
 const readEventually = (keys: Key[]): Promise<unknown[]> =>
-  areRequestsJoined() ? readRecent(keys, readJointly) : readJointly(keys);
+  areSettingsKept() ? readRecent(keys, readJointly) : readJointly(keys);
 const readConsistently = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: true }));
 
 const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[]> =>
