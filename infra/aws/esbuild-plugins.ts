@@ -168,6 +168,15 @@ const packagePatches: { file: RegExp; patch(code: string): string }[] = [
         static sigv4aDependency = () => "none";
       }`,
   },
+  // A note for the user agent brings the endpoints of all services. Saves 13 kB.
+  {
+    file: /credential-provider-env\/dist-es\/fromEnv\.js$/,
+    patch: (code) =>
+      code.replace(
+        /^import \{ setCredentialFeature \} from .*;$/m,
+        "const setCredentialFeature = () => {};",
+      ),
+  },
   // The build creates the JSON schemas. Saves 27 kB.
   {
     file: /zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/,
