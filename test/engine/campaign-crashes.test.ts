@@ -11,6 +11,7 @@ import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as sources from "../../shared/domain/sending/mail-sources.ts";
 import { emailShards } from "../../shared/keys.ts";
 import {
@@ -26,6 +27,7 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
+import { readDayCounters } from "../support/delivery-events.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 import { runLane } from "../support/sending.ts";
@@ -240,6 +242,41 @@ test.each(sampleOf(1, ["pause", "resume"], "pause"))(
     });
     expect(steps.length).toBeGreaterThan(3);
     await from.provider.stop();
+  },
+);
+
+/** The mails of a day and, if it has ended since, of the next. */
+async function readDaysSince(firstDay: string, { caller: { orgId }, siteId }: CampaignSender) {
+  const dates = new Set([firstDay, await organizations.getToday(orgId)]);
+  const days = await Promise.all([...dates].map((date) => readDayCounters(orgId, siteId, date)));
+  const sum = (name: string) => days.reduce((n, { day }) => n + (day[name] ?? 0), 0);
+  return { sent: sum("sent"), uncertain: sum("uncertain") };
+}
+
+test.each(["postmark", "resend"] as const)(
+  "no mail of a paused campaign is shown as sending after a crash of its lane, and all days agree (%s)",
+  async (provider) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
+      const from = await createCampaignSender(provider);
+      const ids = await insertListMembers(from, 6);
+      const firstDay = await organizations.getToday(from.caller.orgId);
+      const { id } = await createDraft(from);
+      await state.sendNow(from.caller, id);
+      for (const shard of emailShards) await fanOut.runFanOut(keyOf(from, id), shard);
+      await crash(() => runLane(from.caller.orgId, from.configId));
+      await state.pause(from.caller, id);
+      await runWorkers({ forSeconds: 900 });
+      const { sending, sent, uncertain } = await readConsistentNumbers(from, id);
+      expect(sending).toBe(0);
+      const days = await readDaysSince(firstDay, from);
+      expect([days.sent, days.uncertain]).toEqual([sent, uncertain]);
+      expect(sent).toBe(provider === "resend" ? from.provider.mails.length : sent);
+      await state.resume(from.caller, id);
+      await expectAllSent(from, id, ids.length);
+      expectNoDuplicates(from);
+      await from.provider.stop();
+    });
+    expect(steps.length).toBeGreaterThan(10);
   },
 );
 

@@ -88,9 +88,9 @@ export const applyMessages = async (
   if (errors.length) throw errors[0];
 };
 
-/** Reads today's counters as sums of their shards. */
-export async function readDayCounters(orgId: number, siteId: number) {
-  const date = await organizations.getToday(orgId);
+/** Reads the counters of a day, by default of today, as sums of their shards. */
+export async function readDayCounters(orgId: number, siteId: number, day?: string) {
+  const date = day ?? (await organizations.getToday(orgId));
   const [items, domains, totals] = await Promise.all([
     queryAll<Record<string, unknown>>(ranges.dayItems(orgId, siteId, date), { consistent: true }),
     queryAll<Record<string, unknown> & { sk: string }>(
@@ -99,11 +99,10 @@ export async function readDayCounters(orgId: number, siteId: number) {
     ),
     get<Record<string, number>>(keys.eventTotals(orgId, siteId)),
   ]);
-  const day = sumItems(items);
   const byDomain = ["d0.example", "d1.example", "d2.example"].map((domain) =>
     sumItems(domains.filter(({ sk }) => sk.startsWith(`D#${domain}#`))),
   );
-  return { day, totals: totals ?? {}, byDomain };
+  return { day: sumItems(items), totals: totals ?? {}, byDomain };
 }
 
 function sumItems(items: Record<string, unknown>[]): Record<string, number> {

@@ -2,8 +2,9 @@
 // first write after the response is one RESULT item, which is the record of the accepted sends. The
 // other sends are inserted then. After a crash, the next runner continues from what is stored.
 
-import { absent, all, exists } from "../../../adapters/dynamodb/conditions.ts";
+import { absent, all, equals, exists } from "../../../adapters/dynamodb/conditions.ts";
 import {
+  get,
   getMany,
   insertMany,
   remove,
@@ -51,7 +52,8 @@ export async function handOverChunk({
 }: ChunkHandOver): Promise<LaneRunResult> {
   const { source } = queued;
   const state = source ? await runner.readSourceState(source) : "going";
-  if (state === "paused") {
+  const isUntouched = queued.callSize === undefined;
+  if (state === "paused" && isUntouched) {
     await suspended.suspendChunk(orgId, queued);
     return chunkRemoved;
   }
@@ -61,7 +63,8 @@ export async function handOverChunk({
     return chunkRemoved;
   }
   const prepared = { ...stored, runner };
-  if (!queued.callSize) await insertRefusedSends(prepared);
+  if (state === "paused") return settleAndSuspend(prepared);
+  if (isUntouched) await insertRefusedSends(prepared);
   const openCalls = prepared.calls.flatMap((recipients, call) => {
     const isCancelled = state === "cancelled" && !lanes.claimOf(queued, call);
     return lanes.isSettled(queued, call) || isCancelled ? [] : [{ recipients, call }];
@@ -86,12 +89,43 @@ export async function handOverChunk({
 
 const chunkRemoved: LaneRunResult = { done: true, hasProgress: true };
 
+/**
+ * Settles the open calls of a paused source, and suspends the chunk. Calls that a crash interrupted
+ * are completed, because the provider may have their mails. Of those that the provider refused for
+ * now, only the mails with an outcome are settled: no further attempt is made.
+ */
+async function settleAndSuspend(prepared: PreparedChunk): Promise<LaneRunResult> {
+  const { orgId, queued } = prepared;
+  const openCalls = await inParallel(4, lanes.listOpenClaims(queued), async (call) => {
+    const recipients = prepared.calls[call]!;
+    return { call, recipients, ...(await calls.getCallProgress(prepared, recipients, call)) };
+  });
+  const interrupted = openCalls.filter(({ isInterrupted }) => isInterrupted);
+  const { results, unsettled } = await handOverCalls(prepared, interrupted);
+  const recorded = await inParallel(
+    4,
+    openCalls.filter(({ isInterrupted }) => !isInterrupted),
+    (one) => recordCall({ prepared, ...one, isDone: !one.unsettled.length }, one.results),
+  );
+  await settleCalls(prepared, [...unsettled, ...recorded.filter(({ mails }) => mails)]);
+  if (results.filter(({ done }) => done).length < interrupted.length)
+    return { done: false, delay: results.find(({ delay }) => delay)?.delay, hasProgress: false };
+  const current = (await get<QueuedChunk>(queuedKey(queued))) ?? queued;
+  const settled = { ...prepared, queued: current };
+  const dayCounts = await countOutcomes(settled, await listResults(settled));
+  await suspended.suspendBegunChunk(orgId, current, {
+    dayCounts,
+    dayCounterWrites: await dayCounterWrites(settled, dayCounts),
+  });
+  return chunkRemoved;
+}
+
 type NumberedResult = LaneRunResult & { call: number };
 
 interface HandedOverCalls {
   results: NumberedResult[];
   /** The calls that are done and not yet settled. */
-  unsettled: DoneCall[];
+  unsettled: RecordedCall[];
 }
 
 /**
@@ -111,7 +145,7 @@ async function handOverCalls(
   const { runner, queued } = prepared;
   const stalledSince = toStalledSince(runner, queued);
   const results: NumberedResult[] = [];
-  const unsettled: DoneCall[] = [];
+  const unsettled: RecordedCall[] = [];
   const failures: unknown[] = [];
   const mustStop = () =>
     failures.length > 0 ||
@@ -178,6 +212,30 @@ async function finishChunk(
 ): Promise<void> {
   const { orgId, queued } = prepared;
   const known = new Map(callResults.map(({ call, results = [] }) => [call, results]));
+  const results = await listResults(prepared, known);
+  if (state === "cancelled") {
+    await settleCalls(prepared, unsettled);
+    const cancelWrites = await suspended.cancelChunkWrites(
+      orgId,
+      queued.source!,
+      queuedKey(queued),
+    );
+    return closeChunk(prepared, results, cancelWrites);
+  }
+  const last = unsettled.splice(-maxCallsPerTransaction);
+  await settleCalls(prepared, unsettled);
+  await closeChunk(prepared, results, [
+    remove(queuedKey(queued), { if: all(areUnsettled(queued, last), sameDayCounts(queued)) }),
+    ...(await countCallsWrites(prepared, last)),
+  ]);
+}
+
+/** The results of all calls. `known`: those of some, by call. */
+async function listResults(
+  prepared: PreparedChunk,
+  known = new Map<number, CallResult[]>(),
+): Promise<CallResult[]> {
+  const { queued } = prepared;
   const results = await inParallel(4, [...prepared.calls.keys()], async (call) => {
     const knownResults = known.get(call);
     if (knownResults) return knownResults;
@@ -188,22 +246,7 @@ async function finishChunk(
       ? [calls.toRefusedResult(prepared, prepared.calls[call]!)]
       : [];
   });
-  if (state === "cancelled") {
-    await settleCalls(prepared, unsettled);
-    const cancelWrites = await suspended.cancelChunkWrites(
-      orgId,
-      queued.source!,
-      queuedKey(queued),
-    );
-    return closeChunk(prepared, results.flat(), cancelWrites);
-  }
-  const last = unsettled.splice(-maxCallsPerTransaction);
-  await settleCalls(prepared, unsettled);
-  const areUnsettled = all(exists, ...last.map(({ call }) => absent(`d${call}`)));
-  await closeChunk(prepared, results.flat(), [
-    remove(queuedKey(queued), { if: areUnsettled }),
-    ...(await countCallsWrites(prepared, last)),
-  ]);
+  return results.flat();
 }
 
 /**
@@ -211,31 +254,51 @@ async function finishChunk(
  * the lane, in one transaction. After a crash before it, the next runner does it again.
  */
 async function closeChunk(
-  { orgId, queued, head, recipients }: PreparedChunk,
+  prepared: PreparedChunk,
   results: CallResult[],
   closingWrites: Write[],
 ): Promise<void> {
+  const counts = await countOutcomes(prepared, results);
+  await transact(...closingWrites, ...(await dayCounterWrites(prepared, counts)));
+}
+
+async function countOutcomes(
+  { orgId, queued, head, recipients }: PreparedChunk,
+  results: CallResult[],
+): Promise<lanes.OutcomeCounts> {
   const refused = recipients.flatMap(({ error }): HandOverOutcome[] =>
     error ? [{ status: "refused", error }] : [],
   );
   const { accepted, others } = await splitOutcomes({ orgId, block: queued.block }, results);
-  const counts: dailyCounters.DayCounts = {};
-  if (accepted) counts.sent = accepted;
+  const counts = { sent: accepted, failed: 0, uncertain: 0 };
   for (const outcome of [...refused, ...others]) {
     const { status } = toSendFields(outcome, head.createdAt);
-    if (status === "failed" || status === "uncertain") counts[status] = (counts[status] ?? 0) + 1;
+    if (status === "failed" || status === "uncertain") counts[status]++;
   }
+  return counts;
+}
+
+/** Writes that bring the daily counters from what the chunk counts in them already to `counts`. */
+async function dayCounterWrites(
+  { orgId, queued, head }: PreparedChunk,
+  counts: lanes.OutcomeCounts,
+): Promise<Write[]> {
+  const known = queued.dayCounts ?? { sent: 0, failed: 0, uncertain: 0 };
+  const added = {
+    sent: counts.sent - known.sent,
+    failed: counts.failed - known.failed,
+    uncertain: counts.uncertain - known.uncertain,
+  };
   const date = await organizations.getToday(orgId);
-  const changes = [{ configId: head.sendingConfigId, counts }];
-  await transact(
-    ...closingWrites,
-    ...dailyCounters.dayCounterWrites(
-      orgId,
-      { siteId: head.siteId, date, shardSeed: queued.block },
-      changes,
-    ),
+  return dailyCounters.dayCounterWrites(
+    orgId,
+    { siteId: head.siteId, date, shardSeed: queued.block },
+    [{ configId: head.sendingConfigId, counts: added }],
   );
 }
+
+const sameDayCounts = ({ dayCounts }: QueuedChunk) =>
+  dayCounts ? equals("dayCounts", dayCounts) : absent("dayCounts");
 
 /**
  * The number of accepted mails, and the outcomes of the others. A mail with an event that arrived
@@ -314,7 +377,7 @@ async function handOverCall({
   recipients,
   call,
   stalledSince,
-}: OpenCall): Promise<LaneRunResult & { doneCall?: DoneCall }> {
+}: OpenCall): Promise<LaneRunResult & { doneCall?: RecordedCall }> {
   const { queued, source } = prepared;
   // A campaign that was stopped in the meantime starts no further calls.
   if (
@@ -331,11 +394,23 @@ async function handOverCall({
   // A crash may have interrupted the writes after an earlier attempt. They are repeated, and have
   // no effect where they were made.
   const results = [...progress.results, ...attempt.results];
-  const loggedCall = toLoggedCall(prepared, recipients, { done: attempt.done, results });
-  const counts = await recordSends(prepared, recipients, { results, loggedCall });
-  if (!attempt.done) return { ...attempt, results };
-  const doneCall = { recipients, call, counts, loggedCall };
-  return { ...attempt, resumeAfterSeconds: undefined, results, doneCall };
+  const recorded = await recordCall({ prepared, recipients, call, isDone: attempt.done }, results);
+  return attempt.done
+    ? { ...attempt, resumeAfterSeconds: undefined, results, doneCall: recorded }
+    : { ...attempt, results };
+}
+
+/** Records the mails that have an outcome. Safe to repeat. `isDone`: all of them have. */
+async function recordCall(
+  { prepared, recipients, call, isDone }: Omit<OpenCall, "stalledSince"> & { isDone: boolean },
+  allResults: CallResult[],
+): Promise<RecordedCall> {
+  const { lastAttempt, recipients: settled } = lanes.settledPartOf(prepared.queued, call);
+  const results = allResults.filter(({ attempt }) => !attempt || attempt > lastAttempt);
+  const loggedCall = isDone ? toLoggedCall(prepared, recipients, allResults) : undefined;
+  const { mails, counts } = await recordSends(prepared, recipients, { results, loggedCall });
+  const part = { lastAttempt: allResults.at(-1)?.attempt ?? 0, recipients: settled + mails };
+  return { call, mails, counts, loggedCall, ...(!isDone && { part }) };
 }
 
 /** An entry of the mail log costs as much as counting 4 mails on their contacts. */
@@ -350,11 +425,11 @@ const minLoggedRecipients = 5;
 function toLoggedCall(
   { source, head, queued }: PreparedChunk,
   recipients: ChunkRecipient[],
-  { done, results }: { done: boolean; results: CallResult[] },
+  results: CallResult[],
 ): mailLog.LoggedCall | undefined {
   const [result, ...others] = results;
   if (!head.isLogged || !source || source.kind === "sequence") return undefined;
-  if (!done || !result?.at || others.length) return undefined;
+  if (!result?.at || others.length) return undefined;
   if (recipients.length < minLoggedRecipients) return undefined;
   const accepted = new Set(
     result.outcomes.flatMap(([i, { status }]) => (status === "accepted" ? i : [])),
@@ -367,33 +442,39 @@ function toLoggedCall(
   return { source: { kind: source.kind, id: source.id }, at: result.at, mails };
 }
 
-interface DoneCall {
-  recipients: ChunkRecipient[];
+interface RecordedCall {
   call: number;
+  /** The number of mails that have an outcome and were not counted yet. */
+  mails: number;
   counts: sources.SourceCounts;
   loggedCall: mailLog.LoggedCall | undefined;
+  /** Absent when the call is done. */
+  part?: lanes.SettledPart;
 }
 
 // Each call may have an entry in the mail log, and a transaction has at most 100 items.
 const maxCallsPerTransaction = 25;
 
 /** Marks calls as settled in the transactions that count them, so each mail is counted once. */
-async function settleCalls(prepared: PreparedChunk, doneCalls: DoneCall[]): Promise<void> {
+async function settleCalls(prepared: PreparedChunk, recorded: RecordedCall[]): Promise<void> {
   const { queued } = prepared;
-  for (const group of splitIntoBatches(doneCalls, maxCallsPerTransaction)) {
-    const marks = group.map(({ call }) => `d${call}` as const);
-    const doneLines = group.reduce((sum, { recipients }) => sum + recipients.length, 0);
+  for (const group of splitIntoBatches(recorded, maxCallsPerTransaction)) {
+    const marks = group.map(({ call, part }) => (part ? [`p${call}`, part] : [`d${call}`, true]));
+    const doneLines = group.reduce((sum, { mails }) => sum + mails, 0);
     const settle = update(
       queuedKey(queued),
       {
-        set: Object.fromEntries(marks.map((mark) => [mark, true])),
+        set: Object.fromEntries(marks),
         add: { moves: 1, ...(prepared.source && { doneLines }) },
       },
-      { if: all(exists, ...marks.map(absent)) },
+      { if: areUnsettled(queued, group) },
     );
     await transact(settle, ...(await countCallsWrites(prepared, group)));
   }
 }
+
+const areUnsettled = (queued: QueuedChunk, recorded: RecordedCall[]) =>
+  all(exists, ...recorded.map(({ call }) => lanes.unsettledCondition(queued, call)));
 
 /**
  * Writes that count the mails of calls for their mail source and add them to the mail log. None for
@@ -401,12 +482,12 @@ async function settleCalls(prepared: PreparedChunk, doneCalls: DoneCall[]): Prom
  */
 async function countCallsWrites(
   { orgId, head, queued, source }: PreparedChunk,
-  doneCalls: DoneCall[],
+  recorded: RecordedCall[],
 ): Promise<Write[]> {
-  const [first] = doneCalls;
+  const [first] = recorded;
   if (!source || !first) return [];
   const site = { orgId, siteId: head.siteId };
-  const logged = doneCalls.flatMap(({ call, loggedCall }) =>
+  const logged = recorded.flatMap(({ call, loggedCall }) =>
     loggedCall?.mails.length ? [{ call, loggedCall }] : [],
   );
   const [date, ...logWrites] = await Promise.all([
@@ -415,13 +496,13 @@ async function countCallsWrites(
       mailLog.logCallWrite(site, { block: queued.block, chunk: queued.chunk, call }, loggedCall),
     ),
   ]);
-  const mails = logged.reduce((sum, { loggedCall }) => sum + loggedCall.mails.length, 0);
-  if (mails) await mailLog.announceMails(site, mails);
+  const loggedMails = logged.reduce((sum, { loggedCall }) => sum + loggedCall.mails.length, 0);
+  if (loggedMails) await mailLog.announceMails(site, loggedMails);
   const time = { acceptedAt: head.createdAt, date };
-  const changes = doneCalls.map(({ call, recipients: { length: n }, counts }) => ({
+  const changes = recorded.map(({ call, mails, counts }) => ({
     source,
     time,
-    counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) },
+    counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -mails }) },
   }));
   return [...logWrites, ...sources.addSourceCountWrites(orgId, queued.block + first.call, changes)];
 }
@@ -434,13 +515,13 @@ interface SettledMail {
 
 /**
  * Records accepted mails on their contacts, unless the mail log counts them. Inserts the sends that
- * were not accepted, and returns what all of them count for the mail source.
+ * were not accepted. Returns the number of all of them, and what they count for the mail source.
  */
 async function recordSends(
   prepared: PreparedChunk,
   recipients: ChunkRecipient[],
-  { results, loggedCall }: Pick<DoneCall, "loggedCall"> & { results: CallResult[] },
-): Promise<sources.SourceCounts> {
+  { results, loggedCall }: Pick<RecordedCall, "loggedCall"> & { results: CallResult[] },
+): Promise<Pick<RecordedCall, "mails" | "counts">> {
   const byIndex = new Map(recipients.map((recipient) => [recipient.i, recipient]));
   const settled = results.flatMap((result) =>
     result.outcomes.flatMap(([i, outcome]): SettledMail[] =>
@@ -457,7 +538,10 @@ async function recordSends(
     ),
     loggedCall ? undefined : recordAcceptedMails(prepared, accepted),
   ]);
-  return { ...counts, sent: (counts.sent ?? 0) + accepted.length };
+  return {
+    mails: settled.length,
+    counts: { ...counts, sent: (counts.sent ?? 0) + accepted.length },
+  };
 }
 
 /** Counts accepted mails on their contacts. Safe to repeat. */

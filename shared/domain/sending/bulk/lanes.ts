@@ -32,8 +32,8 @@ import type { HandOverDelay } from "../provider-calls/rate-limiter.ts";
 import type { ParallelCalls } from "./parallel-calls.ts";
 
 /**
- * The entry of a chunk in its lane. For each provider call it has the last claim (`c0`, `c1`, ...)
- * and whether it is settled (`d0`, ...).
+ * The entry of a chunk in its lane. For each provider call it has the last claim (`c0`, `c1`, ...),
+ * which part of it is settled (`p0`, ...), and whether all of it is (`d0`, ...).
  */
 export interface QueuedChunk {
   pk: string;
@@ -52,22 +52,27 @@ export interface QueuedChunk {
   cancels?: number;
   /** Set on marketing mail. */
   source?: MailSource;
-  /** Number of recipients with a settled call. Counted for marketing mail only. */
+  /** Number of recipients that are settled. Counted for marketing mail only. */
   doneLines?: number;
   /**
    * Version of the entry. Each claim and each settled call increments it; moving the chunk requires
    * the version that was read.
    */
   moves?: number;
+  /** What the daily counters have of it already, because it was suspended before. */
+  dayCounts?: OutcomeCounts;
   /** Consecutive internal errors, and how many calls were settled at that time. */
   failed?: { tries: number; done: number };
   [call: `c${number}`]: CallClaim | undefined;
   [done: `d${number}`]: true | undefined;
+  [part: `p${number}`]: SettledPart | undefined;
   configId?: number;
   /** Owner and end (ISO 8601) of a lease, while several runners share the lane. */
   owner?: string;
   lease?: string;
 }
+
+export type OutcomeCounts = Record<"sent" | "failed" | "uncertain", number>;
 
 /** The last attempt at a call. */
 export interface CallClaim {
@@ -87,6 +92,15 @@ export interface CallClaim {
   skip: Record<string, string>;
   /** Indexes of the recipients whose domain is paused: they get their mail later. */
   later?: number[] | undefined;
+}
+
+/**
+ * The part of an open call that was settled when its source was paused: what came of its attempts
+ * until then.
+ */
+export interface SettledPart {
+  lastAttempt: number;
+  recipients: number;
 }
 
 /** The outcome of one attempt at a call, stored as the first write after the response. */
@@ -148,7 +162,20 @@ export const claimOf = (chunk: QueuedChunk, call: number): CallClaim | undefined
   chunk[`c${call}`];
 export const isSettled = (chunk: QueuedChunk, call: number): boolean => chunk[`d${call}`] === true;
 
+export const settledPartOf = (chunk: QueuedChunk, call: number): SettledPart =>
+  chunk[`p${call}`] ?? { lastAttempt: -1, recipients: 0 };
+
+/** No other worker settled more of the call since `chunk` was read. */
+export const unsettledCondition = (chunk: QueuedChunk, call: number): Condition => {
+  const part = chunk[`p${call}`];
+  return all(absent(`d${call}`), part ? equals(`p${call}`, part) : absent(`p${call}`));
+};
+
 export const listClaimedCalls = (chunk: QueuedChunk): number[] => listCalls(chunk, /^c(\d+)$/);
+
+/** Calls that are claimed and not settled. */
+export const listOpenClaims = (chunk: QueuedChunk): number[] =>
+  listClaimedCalls(chunk).filter((call) => !isSettled(chunk, call));
 
 const listCalls = (chunk: QueuedChunk, attribute: RegExp): number[] =>
   Object.keys(chunk).flatMap((name) => {

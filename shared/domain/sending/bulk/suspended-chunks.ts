@@ -19,14 +19,28 @@ import * as lanes from "./lanes.ts";
 
 export type SuspendedChunk = QueuedChunk & { configId: number };
 
-/** Moves a chunk out of its lane and keeps the progress of its calls. */
+/** Moves a chunk that no call was made of out of its lane. */
 export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<void> {
-  const { pk, sk } = queued;
-  await transact(
-    remove({ pk, sk }, { if: lanes.unchangedCondition(queued) }),
-    put(keys.suspendedChunk(orgId, queued.source!, sk), lanes.toMovable(queued)),
-  );
+  await transact(...suspendWrites(orgId, queued));
 }
+
+/** Moves a chunk out of its lane and keeps the progress of its calls. */
+export async function suspendBegunChunk(
+  orgId: number,
+  queued: QueuedChunk,
+  { dayCounts, dayCounterWrites }: { dayCounts: lanes.OutcomeCounts; dayCounterWrites: Write[] },
+): Promise<void> {
+  const change = { dayCounts, moves: (queued.moves ?? 0) + 1 };
+  await transact(...suspendWrites(orgId, queued, change), ...dayCounterWrites);
+}
+
+const suspendWrites = (orgId: number, queued: QueuedChunk, change: Partial<QueuedChunk> = {}) => [
+  remove({ pk: queued.pk, sk: queued.sk }, { if: lanes.unchangedCondition(queued) }),
+  put(keys.suspendedChunk(orgId, queued.source!, queued.sk), {
+    ...lanes.toMovable(queued),
+    ...change,
+  }),
+];
 
 /**
  * The change to a chunk on release and further writes for the same transaction. Undefined keeps it
@@ -129,7 +143,10 @@ export async function cancelChunkWrites(
 function countUncertain(queued: QueuedChunk): number {
   const { n, callSize = n } = queued;
   return lanes
-    .listClaimedCalls(queued)
-    .filter((call) => !lanes.isSettled(queued, call))
-    .reduce((sum, call) => sum + Math.min(callSize, n - call * callSize), 0);
+    .listOpenClaims(queued)
+    .map((call) => {
+      const { recipients: settled } = lanes.settledPartOf(queued, call);
+      return Math.min(callSize, n - call * callSize) - settled;
+    })
+    .reduce((sum, mails) => sum + mails, 0);
 }
