@@ -4,7 +4,7 @@ import { loadService } from "./service.ts";
 import { shrink } from "./shrink.ts";
 import {
   createPlan,
-  type Kept,
+  type PlanOptions,
   type SimulationResult,
   type Stage,
   simulate,
@@ -18,7 +18,7 @@ export type Task = SeedTask | { planted: number; hours: number };
 interface SeedTask {
   seed: number;
   hours: number;
-  kept?: Kept;
+  options?: PlanOptions;
 }
 
 export interface TaskResult {
@@ -51,18 +51,18 @@ export async function createPlayer({
 
 async function playSeed(
   stage: Stage,
-  { seed, hours, kept = {} }: SeedTask,
+  { seed, hours, options = {} }: SeedTask,
   onTrace?: (line: string) => void,
 ): Promise<TaskResult> {
-  const plan = createPlan(seed, hours, kept);
+  const plan = createPlan(seed, hours, options);
   const result = await simulate(stage, plan, onTrace);
   const { actions, faults } = plan;
   const counts = `${actions.length} actions, ${faults.length} faults`;
   const summary =
-    `Seed ${seed}: ${counts}, ${result.checks} checks, ${result.events} events, ` +
-    `trace ${result.traceHash}`;
+    `Seed ${seed}: ${counts}, ${result.deadLetters} dead letters, ${result.checks} checks, ` +
+    `${result.events} events, trace ${result.traceHash}`;
   if (!result.violations.length) return { isGreen: true, summary, story: [] };
-  const isShort = kept.actions !== undefined || kept.faults !== undefined;
+  const isShort = options.actions !== undefined || options.faults !== undefined;
   const shortest = isShort ? result : await shrink(stage, result);
   return { isGreen: false, summary, story: tellStory(shortest) };
 }
@@ -74,8 +74,15 @@ const tellStory = ({ plan, story, violations }: SimulationResult): string[] => [
 ];
 
 /** The arguments that play this plan. */
-const toArguments = ({ seed, hours, actions, faults }: SimulationResult["plan"]): string =>
-  `--seed ${seed} --hours ${hours} --actions ${listNumbers(actions)} --faults ${listNumbers(faults)}`;
+const toArguments = ({
+  seed,
+  hours,
+  attempts,
+  actions,
+  faults,
+}: SimulationResult["plan"]): string =>
+  `--seed ${seed} --hours ${hours}${attempts ? ` --attempts ${attempts}` : ""} ` +
+  `--actions ${listNumbers(actions)} --faults ${listNumbers(faults)}`;
 
 const listNumbers = (all: { number: number }[]): string =>
   all.map(({ number }) => number).join(",") || "none";

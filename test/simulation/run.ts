@@ -11,6 +11,8 @@ import { playInThreads } from "./threads.ts";
 const usage = `npm run simulate -- [--seed 7] [--seeds 100] [--hours 1] [--trace FILE] [--verbose]
 Plays a whole installation with faults on a simulated clock, and checks its books.
 --seed is the first seed, --seeds how many are played, --hours how long callers act.
+--attempts 1 makes a message a dead letter after one failed delivery, instead of as many as the queue
+allows.
 --actions 1,4 and --faults none play only these, by their numbers in the story.
 --threads plays that many worlds at a time; without it, one on each core.
 --trace writes every call and log line, --verbose prints a line for each seed.
@@ -29,6 +31,7 @@ await runCommand({
     seed: { type: "string", default: "1" },
     seeds: { type: "string", default: "1" },
     hours: { type: "string", default: "1" },
+    attempts: { type: "string" },
     actions: { type: "string" },
     faults: { type: "string" },
     threads: { type: "string", default: String(availableParallelism()) },
@@ -45,10 +48,14 @@ await runCommand({
       Number(values.hours),
       Number(values.threads),
     ];
-    const kept = { actions: parseNumbers(values.actions), faults: parseNumbers(values.faults) };
+    const options = {
+      attempts: values.attempts === undefined ? undefined : Number(values.attempts),
+      actions: parseNumbers(values.actions),
+      faults: parseNumbers(values.faults),
+    };
     const tasks: Task[] = planted
       ? listPlanted(planted).map((number) => ({ planted: number, hours }))
-      : Array.from({ length: seeds }, (_, i) => ({ seed: seed + i, hours, kept }));
+      : Array.from({ length: seeds }, (_, i) => ({ seed: seed + i, hours, options }));
     const printsAll = planted !== undefined || values.verbose || seeds === 1;
     const startedAt = performance.now();
     const results =

@@ -86,8 +86,8 @@ export interface Service {
   messages: Map<string, Message[]>;
   /** Messages whose workers failed each time, by queue. */
   deadLetters: Map<string, Message[]>;
-  /** Moves the dead letters back to their queues, as an operator does. */
-  redrive(): void;
+  /** Moves the dead letters back to their queues, as an operator does. Returns their number. */
+  redrive(): number;
 }
 
 interface ServiceOptions {
@@ -100,6 +100,8 @@ interface ServiceOptions {
   vault: (target: string, input: object) => object;
   /** Answers requests to hosts outside of the service. */
   answerRequest(request: SimulatedRequest, from: Process): Promise<SimulatedResponse>;
+  /** Deliveries of a message before it is a dead letter. Undefined: as the queue says. */
+  attempts: number | undefined;
   trace(line: string): void;
   tell(sentence: string): void;
 }
@@ -164,7 +166,7 @@ export function createService(options: ServiceOptions): Service {
     for (const message of batch) {
       message.receives++;
       message.visibleAt = time.now() + 6000 * queue.timeoutSeconds;
-      if (message.receives <= queue.attempts) continue;
+      if (message.receives <= (options.attempts ?? queue.attempts)) continue;
       all.splice(all.indexOf(message), 1);
       deadLetters.set(name, [...(deadLetters.get(name) ?? []), message]);
       tell(`A message of the queue ${name} is a dead letter`);
@@ -223,15 +225,17 @@ export function createService(options: ServiceOptions): Service {
   table.onDueEntry(awaitDue);
   awaitDue(table.firstDueTime());
 
-  function redrive(): void {
+  function redrive(): number {
     for (const [name, dead] of deadLetters) {
       tell(`An operator redrives the dead letters of the queue ${name}`);
       for (const message of dead)
         messages.get(name)!.push({ ...message, visibleAt: time.now(), receives: 0 });
     }
     const names = [...deadLetters.keys()];
+    const count = [...deadLetters.values()].flat().length;
     deadLetters.clear();
     for (const name of names) poll(name);
+    return count;
   }
 
   return {

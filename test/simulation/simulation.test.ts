@@ -9,7 +9,7 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
   ]);
   const [line] = /Seed 9: .*/.exec(alone) ?? [];
   expect(line).toMatch(
-    /[1-9]\d* actions, [1-9]\d* faults, [1-9] checks, \d{4,} events, trace [0-9a-f]{16}$/,
+    /[1-9]\d* actions, [1-9]\d* faults, 0 dead letters, [1-9] checks, \d{4,} events, trace [0-9a-f]{16}$/,
   );
   expect(after).toContain(line);
 });
@@ -17,4 +17,12 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
 test("the books hold for 20 seeds", async () => {
   const output = await simulate("--seed", "1001", "--seeds", "20", "--threads", "2");
   expect(output).toContain("20 of 20 simulations kept their books");
+});
+
+test("the books hold when messages are dead letters after one failure, and are redriven", async () => {
+  const args = ["--seed", "7", "--seeds", "9", "--attempts", "1", "--threads", "2", "--verbose"];
+  const output = await simulate(...args);
+  expect(output).toContain("9 of 9 simulations kept their books");
+  const counts = [...output.matchAll(/ (\d+) dead letters/g)].map(([, n]) => Number(n));
+  expect(counts.filter(Boolean).length).toBeGreaterThan(2);
 });

@@ -22,6 +22,8 @@ import { type Code, createWorld, type PreparedWorld } from "./world.ts";
 export interface Plan {
   seed: number;
   hours: number;
+  /** Deliveries of a message before it is a dead letter. Undefined: as its queue says. */
+  attempts?: number | undefined;
   /** The providers that callers send with. */
   providers: string[];
   /** The parts of the service that callers use, apart from sending. */
@@ -39,6 +41,8 @@ export interface SimulationResult {
   events: number;
   /** How often the books were checked. */
   checks: number;
+  /** How many dead letters an operator redrove. */
+  deadLetters: number;
 }
 
 export interface Stage {
@@ -46,13 +50,14 @@ export interface Stage {
   prepared: PreparedWorld;
 }
 
-/** The numbers of the actions and faults that a plan keeps. Undefined: all. */
-export interface Kept {
+export interface PlanOptions {
+  /** The numbers of the actions and faults that the plan keeps. Undefined: all. */
   actions?: number[] | undefined;
   faults?: number[] | undefined;
+  attempts?: number | undefined;
 }
 
-export function createPlan(seed: number, hours: number, kept: Kept = {}): Plan {
+export function createPlan(seed: number, hours: number, options: PlanOptions = {}): Plan {
   const random = seededRandom(seed);
   const areas = pick(random, areaNames, areasPerWorld);
   const actions = createActions(random, hours, areas);
@@ -64,10 +69,11 @@ export function createPlan(seed: number, hours: number, kept: Kept = {}): Plan {
   return {
     seed,
     hours,
+    attempts: options.attempts,
     providers,
     areas,
-    actions: keep(actions, kept.actions),
-    faults: keep(faults, kept.faults),
+    actions: keep(actions, options.actions),
+    faults: keep(faults, options.faults),
   };
 }
 
@@ -107,6 +113,7 @@ export async function simulate(
     start: prepared.endedAt,
     table,
     apiKey: prepared.apiKey,
+    attempts: plan.attempts,
     ...(onTrace && { onTrace }),
   });
   const { time, outside } = world;
@@ -126,6 +133,7 @@ export async function simulate(
   const violations = watchMails(scene, plan.actions);
   if (outside.hasPromptSearches) watchUncertain(scene, violations);
   let checks = 0;
+  let deadLetters = 0;
   const { stackTraceLimit } = Error;
   // A simulation creates thousands of errors. Their stacks would take a tenth of its CPU time.
   Error.stackTraceLimit = 0;
@@ -136,7 +144,7 @@ export async function simulate(
       if (found) checks++;
       violations.push(...(found ?? []));
     }
-    await comeToRest(scene, plan);
+    deadLetters = await comeToRest(scene, plan);
     const found = await time.runUntilSettled(checkBooks(scene, plan.areas, true));
     checks++;
     violations.push(...found);
@@ -153,19 +161,20 @@ export async function simulate(
     traceHash: world.traceHash(),
     events: time.count(),
     checks,
+    deadLetters,
   };
 }
 
 /**
  * Callers resume what they paused, an operator redrives dead letters, and in some worlds callers act
- * once more after some days.
+ * once more after some days. Returns the number of dead letters.
  */
-async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<void> {
+async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<number> {
   const { time, start } = scene.world;
   await time.runUntil(start + (hours + 1) * hourMs);
   await time.runUntilSettled(resumeAll(scene, areas));
   await time.runUntil(start + (hours + redriveHours) * hourMs);
-  scene.world.service.redrive();
+  const deadLetters = scene.world.service.redrive();
   let restAt = start + (hours + restHours) * hourMs;
   await time.runUntil(restAt);
   for (const { late } of areasOf(areas)) {
@@ -175,6 +184,7 @@ async function comeToRest(scene: Scene, { hours, areas }: Plan): Promise<void> {
     restAt = time.now() + lateRestHours * hourMs;
     await time.runUntil(restAt);
   }
+  return deadLetters;
 }
 
 const hourMs = 3_600_000;

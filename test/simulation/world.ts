@@ -94,6 +94,8 @@ interface WorldOptions {
   start: number;
   table?: MemoryTable;
   apiKey?: string;
+  /** Deliveries of a message before it is a dead letter. */
+  attempts?: number | undefined;
   /** Receives every line of the trace. */
   onTrace?: (line: string) => void;
 }
@@ -105,6 +107,7 @@ export function createWorld({
   start,
   table = createMemoryTable(),
   apiKey,
+  attempts,
   onTrace,
 }: WorldOptions): World {
   const time = createSimulatedTime(start);
@@ -154,6 +157,7 @@ export function createWorld({
     table,
     vault: outside.vault,
     answerRequest: outside.answerRequest,
+    attempts,
     trace,
     tell,
   });
