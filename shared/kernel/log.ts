@@ -29,9 +29,20 @@ const writeJson: Writer = ({ level, message, facts, error }) => {
     facts,
     ...(error && { error: toPlainError(error) }),
   };
-  const stream = level === "info" ? process.stdout : process.stderr;
-  stream.write(`${JSON.stringify(entry)}\n`);
+  const line = `${JSON.stringify(entry)}\n`;
+  if (level === "info") writeWithTurn(line);
+  else process.stderr.write(line);
 };
+
+/** Lines of many requests that continue in the same turn are one system call. */
+function writeWithTurn(line: string): void {
+  const { stdout } = process;
+  if (!stdout.writableCorked) {
+    stdout.cork();
+    process.nextTick(() => stdout.uncork());
+  }
+  stdout.write(line);
+}
 
 const toPlainError = ({ name, message, stack, cause }: Error): object => ({
   name,

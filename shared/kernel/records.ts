@@ -201,7 +201,8 @@ async function readRecord<T extends StoredRecord>(
     deletedSites(caller.orgId),
   ]);
   if (!record) throw notFound(kind);
-  if (typeof record.siteId === "number") await permitSite(caller, record.siteId, notFound(kind));
+  if (typeof record.siteId === "number")
+    await await permitSite(caller, record.siteId, () => notFound(kind));
   return record;
 }
 

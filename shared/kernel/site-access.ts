@@ -68,13 +68,14 @@ export const isDeleted = async (orgId: number, siteId: number): Promise<boolean>
   (await deletedSites(orgId)).has(siteId);
 
 /**
- * Throws `missing` if the site was deleted, and 403 if the caller's key is bound to another site.
+ * Throws `toMissing()` if the site was deleted, and 403 if the caller's key is bound to another
+ * site.
  */
 export async function permitSite(
   caller: CallerScope,
   siteId: number,
-  missing: Problem,
+  toMissing: () => Problem,
 ): Promise<void> {
-  if (await isDeleted(caller.orgId, siteId)) throw missing;
+  if (await isDeleted(caller.orgId, siteId)) throw toMissing();
   requireSiteAccess(caller, siteId);
 }

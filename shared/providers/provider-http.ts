@@ -175,9 +175,8 @@ async function sendRequest(
     Pick<Mailing, "notAfter"> & { method?: "GET" | "POST" },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
-  // A kept-alive connection may have closed while the Lambda was frozen. Without an idempotency key
-  // a failed request cannot be retried safely, so each request opens a new connection.
-  const opensConnection = idempotencySeconds === 0;
+  // Without an idempotency key, a request that fails on an old connection leaves its mail uncertain.
+  const needsFreshConnection = idempotencySeconds === 0;
   const response = await web.request({
     method,
     url: withConfiguredOrigin(url, config.providerUrl(key)),
@@ -188,7 +187,7 @@ async function sendRequest(
     },
     body: isRawBody ? body : JSON.stringify(body),
     timeoutSeconds,
-    opensConnection,
+    needsFreshConnection,
     notAfter,
   });
   return { ...response, json: parseJson(response.text) };

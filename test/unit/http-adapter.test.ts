@@ -3,13 +3,14 @@ import { createServer as http, type RequestListener, type Server } from "node:ht
 import { createServer as https } from "node:https";
 import { type AddressInfo, type Server as TcpServer, createServer as tcp } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { request } from "../../shared/adapters/http/client.ts";
 import type { NoResponse } from "../../shared/adapters/http/no-response.ts";
 import {
   type PublicPostRequest,
   postToPublicUrl,
 } from "../../shared/adapters/http/public-client.ts";
+import * as clock from "../../shared/clock.ts";
 import { isLoopbackIp, isPublicIp } from "../../shared/kernel/ip-addresses.ts";
 import { findUrlFault, maxUrlLength } from "../../shared/kernel/public-urls.ts";
 import { type AnswersInTurn, type Dns, startDnsServer } from "../support/dns.ts";
@@ -500,10 +501,30 @@ describe("a request to a known host", () => {
     expect([status, headers.get("X-Id"), text]).toEqual([302, "7", "grüezi"]);
     await request(asked);
     expect(sockets.size).toBe(1);
-    await request({ ...asked, opensConnection: true });
-    await request({ ...asked, opensConnection: true });
-    expect(sockets.size).toBe(3);
-    expect(bodies).toEqual(["x", "x", "x", "x"]);
+    expect(bodies).toEqual(["x", "x"]);
+  });
+
+  test("uses no connection that was idle for more than a second, if the caller needs it", async () => {
+    const sockets = new Set<unknown>();
+    const server = http((incoming, response) => {
+      sockets.add(incoming.socket);
+      response.end();
+    });
+    const asked = { url: `http://127.0.0.1:${await listening(server)}/` };
+    const now = vi.spyOn(clock, "now");
+    const at = (seconds: number) => now.mockReturnValue(new Date(seconds * 1000));
+    for (const seconds of [0, 0.9]) {
+      at(seconds);
+      await request({ ...asked, needsFreshConnection: true });
+    }
+    expect(sockets.size).toBe(1);
+    at(2);
+    await request(asked);
+    expect(sockets.size).toBe(1);
+    at(3.1);
+    await request({ ...asked, needsFreshConnection: true });
+    expect(sockets.size).toBe(2);
+    now.mockRestore();
   });
 
   test("sends forms with their content type", async () => {

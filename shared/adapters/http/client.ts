@@ -13,8 +13,11 @@ export interface WebRequest {
   body?: string | Uint8Array<ArrayBuffer> | FormData | undefined;
   timeoutSeconds?: number;
   maxBytes?: number;
-  /** Uses a connection of its own, which no other request has used. */
-  opensConnection?: boolean;
+  /**
+   * Uses no connection that was idle for longer than a second. The server may have closed it, and
+   * then the request fails without a trace of whether it arrived.
+   */
+  needsFreshConnection?: boolean;
   /** A request that would start later is not made: `NoResponse`. */
   notAfter?: Date | undefined;
 }
@@ -89,12 +92,32 @@ async function encodeBody(body: WebRequest["body"]) {
 
 const agentOptions = { keepAlive: true, timeout: 4_000 };
 const protocols = {
-  "https:": { send: https.request, agent: new https.Agent(agentOptions) },
-  "http:": { send: http.request, agent: new http.Agent(agentOptions) },
+  "https:": { send: https.request, agent: noteIdleTimes(new https.Agent(agentOptions)) },
+  "http:": { send: http.request, agent: noteIdleTimes(new http.Agent(agentOptions)) },
 };
 
+const idleSince = new WeakMap<object, Date>();
+
+function noteIdleTimes<A extends http.Agent>(agent: A): A {
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    idleSince.set(socket, now());
+    return keepSocketAlive(socket);
+  };
+  return agent;
+}
+
+const maxIdleMs = 1000;
+
+/** By the clock, because a frozen process notices neither the time nor that a server hung up. */
+function closeIdleConnections({ freeSockets }: http.Agent): void {
+  const closedFrom = now().getTime() - maxIdleMs;
+  for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? []))
+    if (idleSince.get(socket)!.getTime() < closedFrom) socket.destroy();
+}
+
 function openResponse(
-  { method = "GET", url, headers, timeoutSeconds = 15, opensConnection }: WebRequest,
+  { method = "GET", url, headers, timeoutSeconds = 15, needsFreshConnection }: WebRequest,
   bytes: string | Uint8Array | undefined,
 ): Promise<OpenResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<OpenResponse>();
@@ -102,10 +125,11 @@ function openResponse(
   const fail = (error: unknown) => reject(new NoResponse(mayHaveArrived(), error));
   try {
     const { send, agent } = protocols[new URL(url).protocol as keyof typeof protocols];
+    if (needsFreshConnection) closeIdleConnections(agent);
     const outgoing = send(url, {
       method,
       headers: { "user-agent": "Pennymail", ...headers },
-      agent: opensConnection ? false : agent,
+      agent,
     });
     mayHaveArrived = watchConnection(outgoing);
     let response: http.IncomingMessage | undefined;

@@ -199,7 +199,7 @@ const find = async (caller: Caller, id: number): Promise<Send> =>
 export async function findStored(caller: Caller, id: number): Promise<SendItem> {
   const item = await reading.getSend(caller.orgId, id);
   if (!item) throw missing("The send does not exist");
-  await permitSite(caller, item.siteId, missing("The send does not exist"));
+  await permitSite(caller, item.siteId, () => missing("The send does not exist"));
   return item;
 }
 

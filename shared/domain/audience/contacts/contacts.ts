@@ -154,7 +154,7 @@ const maxTransactionWrites = 100;
 export async function findItem(caller: CallerScope, id: number): Promise<ContactItem> {
   const [contact] = await getByIds(caller.orgId, [id], { consistent: true });
   if (!contact) throw notFound();
-  await permitSite(caller, contact.siteId, notFound());
+  await permitSite(caller, contact.siteId, notFound);
   return contact;
 }
 

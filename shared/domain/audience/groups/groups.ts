@@ -214,7 +214,7 @@ export async function checkLists(
   );
   for (const [i, group] of found.entries()) {
     if (!group) throw missing("The list does not exist");
-    await permitSite(caller, group.siteId, missing("The list does not exist"));
+    await permitSite(caller, group.siteId, () => missing("The list does not exist"));
     if (group.siteId !== siteId)
       throw invalid(`List ${distinct[i]} belongs to another site`, {
         details: [{ path: "lists", message: "belongs to another site" }],

@@ -135,7 +135,7 @@ const notFound = () => missing("The action does not exist");
 async function findItem(caller: CallerScope, id: number): Promise<ContactActionItem> {
   const item = await get<ContactActionItem>(keys.contactAction(caller.orgId, id));
   if (!item) throw notFound();
-  await permitSite(caller, item.siteId, notFound());
+  await permitSite(caller, item.siteId, notFound);
   return item;
 }
 

@@ -97,7 +97,7 @@ export const findSecureMessage = async (caller: Caller, id: number): Promise<Sec
 async function findStored(caller: CallerScope, id: number): Promise<SecureMessageItem> {
   const item = await get<SecureMessageItem>(keys.secureMessage(caller.orgId, id));
   if (!item) throw missing("The secure message does not exist");
-  await permitSite(caller, item.siteId, missing("The secure message does not exist"));
+  await permitSite(caller, item.siteId, () => missing("The secure message does not exist"));
   return item;
 }
 
