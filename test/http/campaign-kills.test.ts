@@ -66,9 +66,9 @@ async function startBoth(provider: CountingProvider) {
   const start = (PORT: string): Promise<ServiceProcess> =>
     launchService(sandbox, { ...settings, PORT }, () => undefined);
   let service = await start("0");
-  let endLaneProcess = await startLaneProcess(service);
+  let laneProcess = await startLaneProcess(service);
   onTestFinished(async () => {
-    await endLaneProcess();
+    await laneProcess.end();
     await service.stop();
     await Promise.all([sandbox.stop(), provider.stop()]);
     await rm(dataDir, { recursive: true });
@@ -77,11 +77,11 @@ async function startBoth(provider: CountingProvider) {
     seed: () => seedSite({ ...service, sandbox }, people, { all: true }),
     /** For a moment, the service goes on without the second process. */
     async killBoth() {
-      await endLaneProcess("SIGKILL");
+      await laneProcess.end("SIGKILL");
       await clock.sleep(200);
       await service.kill();
       service = await start(new URL(service.url).port);
-      endLaneProcess = await startLaneProcess(service);
+      laneProcess = await startLaneProcess(service);
     },
   };
 }

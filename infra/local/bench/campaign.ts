@@ -3,12 +3,18 @@
 import * as clock from "../../../shared/clock.ts";
 import { startCountingProvider } from "./counting-provider.ts";
 import { cpuRow, measure, noUnits } from "./measure.ts";
-import { type MeasuredUnits, startLaneProcess, startMeasuredService } from "./measured-service.ts";
+import {
+  type LaneProcess,
+  type MeasuredUnits,
+  startLaneProcess,
+  startMeasuredService,
+} from "./measured-service.ts";
 import type { BenchOrganization } from "./organizations.ts";
 import {
   atMost,
   type BenchRow,
   equalRow,
+  formatMs,
   formatNumber,
   formatPerSecond,
   showProgress,
@@ -64,7 +70,7 @@ async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> 
 export const runCounted = (sizes: number[]): Promise<BenchRow[]> =>
   countedRowsOfSizes(sizes, { latencyMs: 0 });
 
-/** The stand-in takes half a second for each response, and two processes hand over the mails. */
+/** The stand-in takes half a second for each response, and another process hands over the mails. */
 export const runSlow = (sizes: number[]): Promise<BenchRow[]> =>
   countedRowsOfSizes(sizes, { latencyMs: 500 });
 
@@ -79,11 +85,15 @@ async function countedRowsOfSizes(
 
 async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]> {
   const provider = await startCountingProvider(size, latencyMs);
-  const service = await startMeasuredService({ PROVIDER_URL_SENDGRID: provider.url });
-  let stopLaneProcess: (() => Promise<void>) | undefined;
+  const isSlow = latencyMs > 0;
+  const service = await startMeasuredService({
+    PROVIDER_URL_SENDGRID: provider.url,
+    ...(isSlow && { LANES_ELSEWHERE: "on" }),
+  });
+  let laneProcess: LaneProcess | undefined;
   try {
     const site = await seedSite(service, size, { all: true });
-    if (latencyMs > 0) stopLaneProcess = await startLaneProcess(service);
+    if (isSlow) laneProcess = await startLaneProcess(service);
     const label = `${formatNumber(size)} counted`;
     const { listId } = site;
     const rows = await campaignRows(site, {
@@ -95,6 +105,7 @@ async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]>
     return [
       site.row,
       ...rows,
+      ...(laneProcess ? [laneCpuRow(label, laneProcess, size)] : []),
       equalRow(`${label}: recipients without a mail`, { value: none, expected: 0 }),
       equalRow(`${label}: recipients with several mails`, { value: several, expected: 0 }),
       equalRow(`${label}: mails to other addresses`, { value: strangers, expected: 0 }),
@@ -105,11 +116,17 @@ async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]>
       },
     ];
   } finally {
-    await stopLaneProcess?.();
+    await laneProcess?.end();
     await service.stop();
     await provider.stop();
   }
 }
+
+const laneCpuRow = (label: string, process: LaneProcess, size: number): BenchRow => ({
+  what: `${label}: CPU per recipient of the process of the lanes`,
+  value: formatMs((process.cpuMs() ?? Number.NaN) / size),
+  note: "with its start",
+});
 
 const paragraph =
   '<p style="color:#333;line-height:1.5">In October we wash the last potatoes, press the apples ' +

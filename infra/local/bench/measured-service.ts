@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import * as clock from "../../../shared/clock.ts";
 import { openSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import { processCpuMs } from "./process-cpu.ts";
 import type { BenchQueries, BenchQuery, BenchReply } from "./service-process.ts";
 
 /** The request units of one route or queue, added up from the log. */
@@ -50,10 +51,16 @@ const program = fileURLToPath(new URL("./service-process.ts", import.meta.url));
 
 const laneProgram = fileURLToPath(new URL("./lane-process.ts", import.meta.url));
 
-/** Starts another process that hands over mail of the service. Returns a function that ends it. */
+export interface LaneProcess {
+  /** CPU time in milliseconds since it started. Undefined if the system does not report it. */
+  cpuMs(): number | undefined;
+  end(signal?: "SIGKILL"): Promise<void>;
+}
+
+/** Starts another process that hands over mail of the service. */
 export async function startLaneProcess(
   service: Pick<ServiceProcess, "query">,
-): Promise<(signal?: "SIGKILL") => Promise<void>> {
+): Promise<LaneProcess> {
   const env = await service.query("shareLanes");
   const child = fork(laneProgram, {
     env,
@@ -61,9 +68,12 @@ export async function startLaneProcess(
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  return (signal) => {
-    child.kill(signal);
-    return exited;
+  return {
+    cpuMs: () => processCpuMs(child.pid!),
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
   };
 }
 

@@ -36,7 +36,7 @@ export const scenarios: Record<string, BenchScenario> = {
     sizes: [100_000],
   },
   slow: {
-    title: "The same with answers after half a second, by two processes (CPU of the first)",
+    title: "The same with answers after half a second, handed over by another process",
     run: campaign.runSlow,
     sizes: [100_000],
   },

@@ -1,13 +1,14 @@
 // The measured service, which runs in a separate process. It starts like `npm start`, sends mail to
 // the sandbox of the parent process, and responds to queries over IPC.
-import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { worker as lane } from "../../../functions/queue/lane.ts";
 import { workers } from "../../../functions/queue-workers.ts";
 import { groups } from "../../../functions/route-groups.ts";
 import { allowAssistants } from "../../../shared/domain/sending/bulk/lane-runner.ts";
 import { type LocalService, startLocalService } from "../service.ts";
 import { setTracing, traceWork, watchHttpClients } from "./call-trace.ts";
+import { childrenCpuMs } from "./process-cpu.ts";
 import { insertContacts, insertHistory } from "./seed.ts";
 
 /** CPU time in milliseconds since the process started. */
@@ -22,7 +23,7 @@ let service: LocalService | undefined;
 const queries = {
   cpuTime: async (): Promise<CpuTime> => {
     const { user, system } = process.cpuUsage();
-    return { cpu: (user + system) / 1000, engineCpu: childCpuMs() };
+    return { cpu: (user + system) / 1000, engineCpu: childrenCpuMs(process.pid) };
   },
   /** Bytes in memory: gateway, workers and queues, without the engine. */
   memory: async () => process.memoryUsage.rss(),
@@ -67,6 +68,8 @@ async function main() {
     const { handler } = worker;
     worker.handler = (event) => traceWork(worker.queue.name, () => handler(event));
   }
+  // Another process has the lanes for itself, as on Lambda, where each worker is a function.
+  if (process.env.LANES_ELSEWHERE) workers.splice(workers.indexOf(lane), 1);
   service = await startLocalService(process.env);
   process.on("message", (query: BenchQuery) => void answerQuery(query));
   process.on("disconnect", () => process.exit());
@@ -82,25 +85,3 @@ async function answerQuery({ id, query, input }: BenchQuery) {
     if (query === "stop") process.exit();
   });
 }
-
-/** Reads /proc, which exists on Linux only. */
-function childCpuMs(): number | undefined {
-  try {
-    return cpuTicksOfChildren(process.pid) * 10;
-  } catch {
-    return undefined;
-  }
-}
-
-const cpuTicksOfChildren = (pid: number): number =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-    .split(" ")
-    .filter(Boolean)
-    .reduce((sum, child) => sum + cpuTicks(child) + cpuTicksOfChildren(Number(child)), 0);
-
-// The process name is in brackets and can contain spaces. Of the fields after it, the 12th is user
-// time and the 13th is system time.
-const cpuTicks = (pid: string): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
-  return Number(fields[11]) + Number(fields[12]);
-};
