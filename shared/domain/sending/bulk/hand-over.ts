@@ -107,7 +107,10 @@ async function settleAndSuspend(prepared: PreparedChunk): Promise<LaneRunResult>
     openCalls.filter(({ isInterrupted }) => !isInterrupted),
     (one) => recordCall({ prepared, ...one, isDone: !one.unsettled.length }, one.results),
   );
-  await settleCalls(prepared, [...unsettled, ...recorded.filter(({ mails }) => mails)]);
+  await settleCalls(prepared, [
+    ...unsettled,
+    ...recorded.filter(({ mails, part }) => mails || !part),
+  ]);
   if (results.filter(({ done }) => done).length < interrupted.length)
     return { done: false, delay: results.find(({ delay }) => delay)?.delay, hasProgress: false };
   const current = (await get<QueuedChunk>(queuedKey(queued))) ?? queued;
