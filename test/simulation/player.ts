@@ -9,7 +9,7 @@ import {
   type Stage,
   simulate,
 } from "./simulation.ts";
-import { createMemoryTable, type MemoryTable } from "./table.ts";
+import type { MemoryTable } from "./table.ts";
 import { loadCode, prepareWorld } from "./world.ts";
 
 /** One seed, or one planted fault by its index. */
@@ -33,16 +33,13 @@ export interface TaskResult {
 export type Player = (task: Task) => Promise<TaskResult>;
 
 interface PlayerOptions {
-  table?: MemoryTable;
+  table?: MemoryTable | undefined;
   /** Receives every call and log line. */
   onTrace?: (line: string) => void;
 }
 
 /** Bundles the service and prepares its world. Takes a few seconds. */
-export async function createPlayer({
-  table = createMemoryTable(),
-  onTrace,
-}: PlayerOptions = {}): Promise<Player> {
+export async function createPlayer({ table, onTrace }: PlayerOptions = {}): Promise<Player> {
   const code = await loadCode();
   const stage = { code, prepared: await prepareWorld(code, table) };
   return (task) =>

@@ -96,18 +96,19 @@ interface Files {
 async function* playHere(tasks: Task[], { trace, tableCalls }: Files): AsyncGenerator<TaskResult> {
   const traceFile = trace === undefined ? undefined : createWriteStream(trace);
   const play = await createPlayer({
-    table: tableWritingCalls(tableCalls),
+    table: tableCalls === undefined ? undefined : tableWritingCalls(tableCalls),
     onTrace: (line) => traceFile?.write(`${line}\n`),
   });
   for (const task of tasks) yield play(task);
   traceFile?.end();
 }
 
-function tableWritingCalls(path: string | undefined): MemoryTable {
-  const table = createMemoryTable();
-  if (path === undefined) return table;
+function tableWritingCalls(path: string): MemoryTable {
   const file = openSync(path, "w");
-  return recordCalls(table, (call) => void writeSync(file, `${JSON.stringify(call)}\n`));
+  return recordCalls(
+    createMemoryTable(),
+    (call) => void writeSync(file, `${JSON.stringify(call)}\n`),
+  );
 }
 
 /** Prints the results as they come, and returns how many there are and how many are green. */

@@ -92,7 +92,7 @@ interface WorldOptions {
   seed: number;
   faults: Fault[];
   start: number;
-  table?: MemoryTable;
+  table: MemoryTable;
   apiKey?: string;
   /** Deliveries of a message before it is a dead letter. */
   attempts?: number | undefined;
@@ -105,7 +105,7 @@ export function createWorld({
   seed,
   faults,
   start,
-  table = createMemoryTable(),
+  table,
   apiKey,
   attempts,
   onTrace,
@@ -236,7 +236,7 @@ const contactCount = 12;
 /** Signs up and adds a site, sending configs, a list with contacts and a webhook endpoint. */
 export async function prepareWorld(
   code: Code,
-  table = createMemoryTable(),
+  table = createMemoryTable([], { countsUnits: false }),
 ): Promise<PreparedWorld> {
   const world = createWorld({ code, seed: 0, faults: [], start: firstStart, table });
   const prepared = await world.time.runUntilSettled(prepare(world));
