@@ -110,7 +110,7 @@ export const plantedFaults: PlantedFault[] = [
     file: "shared/providers/look-up.ts",
     code: "mail.sendId === String(sendId)",
     replacement: "sendId > 0",
-    seed: 4,
+    seed: 67,
   },
   {
     name: "Events leave uncertain mails uncertain",
@@ -125,7 +125,7 @@ export const plantedFaults: PlantedFault[] = [
     file: "shared/domain/automation/enrollment-transition.ts",
     code: '{ set, remove: removedAttributes }, { if: equals("v", enrollment.v) });',
     replacement: "{ set, remove: removedAttributes });",
-    seed: 7,
+    seed: 56,
   },
   {
     name: "Uncertain mails with an early event are counted as uncertain",
