@@ -175,7 +175,8 @@ async function sendRequest(
     Pick<Mailing, "notAfter"> & { method?: "GET" | "POST" },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
-  // Without an idempotency key, a request that fails on an old connection leaves its mail uncertain.
+  // Without an idempotency key, a request that fails on an old connection leaves its mail
+  // uncertain.
   const needsFreshConnection = idempotencySeconds === 0;
   const response = await web.request({
     method,

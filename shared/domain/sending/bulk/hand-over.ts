@@ -116,7 +116,7 @@ async function settleAndSuspend(prepared: PreparedChunk): Promise<LaneRunResult>
   const current = (await get<QueuedChunk>(queuedKey(queued))) ?? queued;
   const settled = { ...prepared, queued: current };
   const dayCounts = await countOutcomes(settled, await listResults(settled));
-  await suspended.suspendBegunChunk(orgId, current, {
+  await suspended.suspendStartedChunk(orgId, current, {
     dayCounts,
     dayCounterWrites: await dayCounterWrites(settled, dayCounts),
   });

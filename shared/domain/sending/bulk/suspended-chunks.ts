@@ -25,7 +25,7 @@ export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<
 }
 
 /** Moves a chunk out of its lane and keeps the progress of its calls. */
-export async function suspendBegunChunk(
+export async function suspendStartedChunk(
   orgId: number,
   queued: QueuedChunk,
   { dayCounts, dayCounterWrites }: { dayCounts: lanes.OutcomeCounts; dayCounterWrites: Write[] },
