@@ -16,6 +16,7 @@ import {
   openConsole,
   openSignedIn,
   readSandbox,
+  signIn,
 } from "../support/console-pages.ts";
 import { runUntilIdle } from "../support/sending-client.ts";
 
@@ -32,7 +33,8 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   it("contacts are searched, opened and left by keyboard only", async () => {
     const { email } = await accountWithContacts(250);
-    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    const { page, problems } = await openConsole(browser, "/contacts");
+    await signIn(page, email);
     await page.getByRole("heading", { name: "Contacts" }).waitFor();
     await page.getByText("250 contacts").waitFor();
     await page.keyboard.press("/");

@@ -1,7 +1,7 @@
 // The console in a real browser, as a signed-in user sees it.
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page, Request } from "playwright-core";
 import { inject } from "vitest";
-import { expectStatus, password, signedUp } from "./api-client.ts";
+import { expectStatus, password, request, sessionCookie, signedUp } from "./api-client.ts";
 import {
   axePageOptions,
   findAccessibilityIssues,
@@ -40,22 +40,67 @@ export async function openConsole(
   return { page, problems };
 }
 
+const waitForShell = (page: Page): Promise<void> =>
+  page.getByRole("navigation", { name: "Main" }).first().waitFor();
+
 /** Signs in on the page that asks for it, and waits for the screen behind it. */
-async function signIn(page: Page, email: string): Promise<void> {
+export async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
-  await page.getByRole("navigation", { name: "Main" }).first().waitFor();
+  await waitForShell(page);
 }
 
-/** Opens a screen as the owner of an account. */
+/** Opens a screen with a session of this user. Only `signIn` shows the sign-in page. */
 export async function openSignedIn(
   browser: Browser,
   { email, path, ...options }: BrowserContextOptions & { email: string; path: string },
 ): Promise<ConsolePage> {
-  const opened = await openConsole(browser, path, options);
-  await signIn(opened.page, email);
+  const storageState = await signedInState(email);
+  const opened = await openConsole(browser, path, { ...options, storageState });
+  await waitForShell(opened.page);
   return opened;
+}
+
+async function signedInState(
+  email: string,
+): Promise<Required<BrowserContextOptions>["storageState"]> {
+  const login = expectStatus(200, await request("POST", "/auth/login", { email, password }));
+  const [name, value] = sessionCookie(login).split("=") as [string, string];
+  const cookie = { name, value, domain: new URL(base).hostname, path: "/", expires: -1 };
+  const rules = { secure: true, httpOnly: true, sameSite: "Lax" } as const;
+  return { cookies: [{ ...cookie, ...rules }], origins: [] };
+}
+
+/**
+ * Leads the open console to a screen like a link, without loading the page again. A screen that
+ * does not exist comes before it, so that nothing of the previous screen is left.
+ */
+export async function showScreen(page: Page, path: string): Promise<void> {
+  const notFound = page.getByRole("heading", { name: "There is no such screen" });
+  await pushAddress(page, "/nowhere");
+  await notFound.waitFor();
+  await pushAddress(page, path);
+  await notFound.waitFor({ state: "detached" });
+}
+
+const pushAddress = (page: Page, path: string): Promise<void> =>
+  page.evaluate(`history.pushState({}, "", ${JSON.stringify(`/app${path}`)})`);
+
+/** Returns a function that waits until the page has the answers to all its requests. */
+export function watchRequests(page: Page): () => Promise<void> {
+  const pending = new Set<Request>();
+  page.on("request", (started) => pending.add(started));
+  page.on("requestfinished", (finished) => pending.delete(finished));
+  page.on("requestfailed", (failed) => pending.delete(failed));
+  const isQuiet = async () => {
+    // Time in which a screen with an answer makes the next request.
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))");
+    return pending.size === 0;
+  };
+  return async () => {
+    while (!(await isQuiet()));
+  };
 }
 
 /** Presses Tab until the element has the focus, as somebody without a mouse does. */
@@ -132,7 +177,7 @@ export async function judgeScreens(
   const issues: string[] = [];
   for (const { path, ready, open, variant } of views) {
     await showAs(page, variant);
-    await page.goto(`${base}/app${path}`);
+    await showScreen(page, path);
     await ready(page);
     issues.push(...(await judge(opened, `${path}, ${variant.slice(0, 2).join(", ")}`)));
     if (!open) continue;
