@@ -94,7 +94,7 @@ export default defineConfig({
       project("http", { globalSetup: "./test/support/setup/service.ts" }),
       project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
       project("simulation", { testTimeout: 600_000 }),
-      project("browser", { globalSetup: "./test/support/setup/browser.ts" }),
+      project("browser", { globalSetup: "./test/support/setup/browser.ts", isolate: false }),
       ...dynamoDb(),
       ...onRequest,
       ...generators,

@@ -78,6 +78,8 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
     "the pages have no accessibility issue: %s, %s",
     async (place, colorScheme, size) => {
       const { link } = await resetLink();
+      const options = { ...size, ...axePageOptions, colorScheme };
+      const page = await openPage(browser, "about:blank", options);
       for (const [name, address] of [
         ["home", base],
         ["error-codes", `${base}/api/v1/docs/errors#campaign_status`],
@@ -87,11 +89,11 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
         ["invitation-invalid", `${base}/accept-invitation?token=made-up`],
         ["verification-invalid", `${base}/verify-email?token=made-up`],
       ] as const) {
-        const page = await openPage(browser, address, { ...size, ...axePageOptions, colorScheme });
+        await page.goto(address);
         await savePicture(page, `${name}-${place}-${colorScheme}`);
         expect([name, await findAccessibilityIssues(page)]).toEqual([name, []]);
-        await page.context().close();
       }
+      await page.context().close();
     },
   );
 

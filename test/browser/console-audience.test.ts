@@ -64,7 +64,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     const read = () => call<{ lists: unknown[] }>("GET", `/lists?siteId=${siteId}`);
     await expect.poll(async () => (await read()).body.data.lists).toEqual([]);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a tag that a form uses stays, until it is deleted anyway", async () => {
@@ -80,7 +79,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByRole("cell", { name: "vip", exact: true }).waitFor();
     await page.getByRole("button", { name: "Delete anyway" }).click();
     await page.getByRole("heading", { name: "No tag yet" }).waitFor();
-    await page.context().close();
   });
 
   it("topics are created and put in order", async () => {
@@ -95,7 +93,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await chooseAction(page, "Offers", "Move up");
     await page.locator("tr[data-index='0']").getByText("Offers", exact).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a segment is built, counted while it is edited, and explained", async () => {
@@ -135,7 +132,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await chooseAction(page, "Best customers", "Show contacts");
     await page.getByText("4 match").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("addresses are suppressed, imported, looked up and allowed again", async () => {
@@ -159,7 +155,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByRole("button", { name: "Allow email again" }).click();
     await answer.getByText("The address is not suppressed").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a form is designed, filled in by a visitor, and shows the evidence of consent", async () => {
@@ -194,7 +189,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await panel.getByRole("link", { name: "Show contact" }).click();
     await page.getByText("Gets campaigns and sequences.").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("own fields become columns of the contacts, also after a reload and on a phone", async () => {
@@ -214,7 +208,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByText("gold · ada@shop.example").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a contact is edited, tagged, given a topic, unsubscribed and erased", async () => {
@@ -257,7 +250,6 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await erase.click();
     await page.getByRole("heading", { name: "No contacts yet" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

@@ -47,7 +47,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Winter" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("further letters of a search read the names of records no second time", async () => {
@@ -66,7 +65,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.getByText("1 result", exact).waitFor();
     expect(calls.filter((path) => path === "/lists")).toHaveLength(1);
     expect(calls.filter((path) => path !== "/contacts").length).toBeLessThan(8);
-    await page.context().close();
   });
 
   it("the help lists the shortcuts of the screen, and g with a letter goes to another", async () => {
@@ -88,7 +86,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await own.getByText("New sequence").waitFor();
     expect(await own.getByText("Add a contact").count()).toBe(0);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("changes that are not saved are left only after a question, saved ones at once", async () => {
@@ -127,7 +124,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
       await left();
     }
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it.each(screenVariantsOf("search"))(
@@ -146,7 +142,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
       await page.keyboard.press("?");
       await page.getByText("Go to Campaigns").waitFor();
       expect(await findAccessibilityIssues(page)).toEqual([]);
-      await page.context().close();
     },
   );
 
@@ -214,7 +209,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.waitForLoadState("networkidle");
     expect(await page.getByText("1 job finished").count()).toBe(0);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("an error of the service is shown with the id of the request, and goes away", async () => {
@@ -237,7 +231,6 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.getByRole("link", { name: "Log" }).first().click();
     await page.getByRole("link", { name: "Segments" }).first().click();
     await page.getByText("No segment yet").waitFor();
-    await page.context().close();
   });
 
   it("the browser asks before a page with an unsaved draft is closed", async () => {
@@ -258,6 +251,5 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.reload();
     await name.waitFor();
     expect(questions).toHaveLength(1);
-    await page.context().close();
   });
 });

@@ -148,7 +148,6 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
       expect(await countDrawnRows(page)).toBeLessThan(60);
     }
     expect(problems).toEqual([]);
-    await page.context().close();
   }, 150_000);
 
   it("rows are pasted, mapped and imported by keyboard only", async () => {
@@ -185,7 +184,6 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.keyboard.press("Enter");
     await page.getByText("2 contacts").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a file with the columns of an earlier one is mapped as before", async () => {
@@ -206,7 +204,6 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.getByRole("link", { name: "Import another file" }).click();
     await importWith("bob@shop.example");
     await page.getByRole("columnheader", { name: "Company" }).waitFor();
-    await page.context().close();
   });
 
   it("a field is created, filled in, used in a segment, renamed and deleted", async () => {
@@ -257,7 +254,6 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await row.getByText("EU size").waitFor({ state: "detached" });
     await row.getByText("43", exact).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a template gets a field of the site by its label", async () => {
@@ -272,7 +268,6 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.getByRole("menuitem", { name: "Shoe size" }).click();
     await page.getByText("{{ shoeSize }}").first().waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

@@ -151,7 +151,6 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await page.getByText("The whole audience got the variants.").waitFor();
     await page.getByRole("table", { name: "Variants" }).getByRole("row").nth(2).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   }, 150_000);
 
   it("an owner invites a viewer, who opens the mail, joins, sees and cannot change", async () => {
@@ -163,7 +162,6 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await page.getByRole("option", { name: "Viewer" }).click();
     await page.getByRole("button", { name: "Send invitation" }).click();
     await page.getByRole("cell", { name: email }).waitFor();
-    await page.context().close();
     await waitForMail(email);
     const { page: inbox, problems } = await openConsole(browser, "/../_local/inbox");
     await inbox.getByRole("searchbox").fill(email);
@@ -183,7 +181,6 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     });
     expect(asViewer.status()).toBe(403);
     expect(problems).toEqual([]);
-    await inbox.context().close();
   });
 
   it("a viewer finds every screen without a button that changes something", async () => {
@@ -239,7 +236,6 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     }
     expect(found).toEqual([]);
     expect(problems).toEqual([]);
-    await page.context().close();
   }, 150_000);
 
   const changing =
@@ -257,6 +253,5 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await page.getByText("person29@shop.example").waitFor();
     await page.getByText("30 contacts").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 });

@@ -179,7 +179,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     ).body;
     expect(data.campaigns.map(({ status }) => status)).toEqual(["sent"]);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("what became of everybody is read, exported, audited again and resent", async () => {
@@ -218,7 +217,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("dialog").getByRole("button", { name: "Send to 1 contact" }).click();
     await page.getByRole("region", { name: "Result" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a campaign is paused and resumed while it waits for the winner of its test", async () => {
@@ -237,7 +235,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("button", { name: "Resume campaign" }).click();
     await status.getByText("Sending").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a campaign is scheduled in the zone of the organization, moved and cancelled", async () => {
@@ -268,7 +265,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("region", { name: "Result" }).waitFor();
     await page.locator(".page-head").getByText("Cancelled").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a campaign is scheduled at the local time of each contact", async () => {
@@ -292,7 +288,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     ).body;
     expect(data.localTime).toBe(inDays(2));
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("code of a template is previewed, checked, tested, saved, restored and filed", async () => {
@@ -345,7 +340,6 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await choose(page, "Folder", "Seasons");
     await page.locator("tr[data-index='0']").getByText("Spring", exact).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

@@ -51,7 +51,6 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     expect(rows[0]).toMatch(/^\W*email|,email/);
     expect(rows).toHaveLength(12);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a scoring rule is made, changed, turned off and deleted", async () => {
@@ -80,7 +79,6 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await act("Delete");
     await page.getByText("No rule yet").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a holiday email is planned and cancelled", async () => {
@@ -102,7 +100,6 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await page.getByRole("button", { name: "Cancel holiday email" }).click();
     await page.getByRole("cell", { name: "Cancelled" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the reports show how much email arrived, and who gets a summary by email", async () => {
@@ -125,7 +122,6 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await row.getByRole("button", { name: "Delete" }).click();
     await page.getByText("Nobody gets one yet").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a scheduled email is found by the contact, read with its headers and cancelled", async () => {
@@ -157,7 +153,6 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await panel.locator(".answer").getByText("Cancelled").waitFor();
     expect(await panel.getByRole("button", { name: "Cancel email" }).count()).toBe(0);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

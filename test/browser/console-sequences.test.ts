@@ -117,7 +117,6 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await dialog.getByRole("button", { name: "Take out of the sequence" }).click();
     await page.getByRole("heading", { name: "Nobody here" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("changes of the steps are undone, kept from loss, and saved by keyboard", async () => {
@@ -143,7 +142,6 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await page.reload();
     await card(page, /1\. Branch/).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("steps that somebody else has changed meanwhile are not overwritten", async () => {
@@ -160,7 +158,6 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await page.getByRole("button", { name: "Save steps" }).click();
     await page.getByRole("button", { name: "Discard my changes" }).click();
     await card(page, /1\. Wait 2 hours/).waitFor();
-    await page.context().close();
   });
 
   it("a playbook brings its steps, and its start and sending times are changed", async () => {
@@ -185,7 +182,6 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await page.getByRole("link", { name: "Steps", exact: true }).click();
     await page.getByRole("link", { name: /When a contact reaches the score 50/ }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

@@ -41,7 +41,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
     await page.getByText("A sender is an address").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("an authenticator app is turned on with a code, and off with the password", async () => {
@@ -69,7 +68,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
     await row.getByRole("button", { name: "Turn on" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a sender that was never tested needs attention at home", async () => {
@@ -88,7 +86,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("link", { name: "Show" }).click();
     await page.getByRole("cell", { name: "news@shop.example" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a webhook shows its secret once, and what was not delivered is delivered again", async () => {
@@ -120,7 +117,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("No webhook yet").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the audit log shows who changed the organization, and that no entry is missing", async () => {
@@ -138,7 +134,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Check that no entry was changed" }).click();
     await page.getByText(/entries are unchanged/).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the request log shows a refused call of a program", async () => {
@@ -149,7 +144,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByText("GET /api/v1/contacts/99").click({ timeout: 45_000 });
     await page.getByRole("link", { name: "not_found" }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("an operator sees the system, others do not", async () => {
@@ -160,7 +154,6 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const { page } = await openSignedIn(browser, { email, path: "/settings/security" });
     await page.getByRole("heading", { name: "Two-step sign-in" }).waitFor();
     expect(await page.getByRole("link", { name: "System" }).count()).toBe(0);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

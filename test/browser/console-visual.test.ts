@@ -129,7 +129,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.reload();
     await page.getByRole("button", { name: /^Button: Buy the shoe$/ }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("blocks are moved, duplicated, deleted and brought back by keyboard alone", async () => {
@@ -164,7 +163,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.keyboard.press("ControlOrMeta+s");
     await page.getByText("Version 2").waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("words that are typed are undone one by one, and links are set", async () => {
@@ -195,7 +193,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.getByRole("button", { name: "Bullets" }).click();
     await footer.locator(".rich-item").first().waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a photo of the photo search becomes an image with its description", async () => {
@@ -223,7 +220,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     expect(await page.getByLabel("Address of the image").inputValue()).toBe(imageUrl);
     expect(await page.getByLabel("Description").inputValue()).toBe("Two red shoes");
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a block is dragged to its place, and a new one into a column", async () => {
@@ -247,7 +243,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await expect.poll(() => column.getByRole("listitem").count()).toBe(before + 1);
     await column.getByRole("button", { name: /^Divider/ }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("what somebody else has saved meanwhile is not overwritten unasked", async () => {
@@ -273,7 +268,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.getByRole("button", { name: "Save template" }).click();
     await page.getByRole("button", { name: "Show theirs and lose mine" }).click();
     await expect.poll(() => page.getByLabel("Subject").inputValue()).toBe("Theirs again");
-    await page.context().close();
   });
 
   it("a design becomes code for good, and an earlier version is visual again", async () => {
@@ -298,7 +292,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await dialog.getByRole("button", { name: "Restore version 1" }).click();
     await page.getByRole("button", { name: /^Button: Get started/ }).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a design of another editor opens as code", async () => {
@@ -308,7 +301,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.getByRole("textbox", { name: "HTML" }).waitFor();
     await page.getByText("Another program has designed this email.").waitFor();
     await page.frameLocator("iframe").getByText("As it was saved").waitFor();
-    await page.context().close();
   });
 
   it("a hostile design runs nothing in the console", async () => {
@@ -339,7 +331,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     expect(await page.title()).toBe("Pennymail");
     expect(dialogs).toEqual([]);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {

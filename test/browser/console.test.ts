@@ -51,7 +51,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("complementary", { name: "Contact" }).waitFor({ state: "detached" });
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("all contacts that match a search get a tag, in a job that shows its progress", async () => {
@@ -78,7 +77,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByText("Completed").waitFor();
     await page.getByRole("row").getByText("vip").nth(2).waitFor();
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a list is read to its end while it is scrolled", async () => {
@@ -91,7 +89,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     }, 20_000);
     await page.getByText("Person0", exact).waitFor();
     expect(await page.locator("tr[data-index]").count()).toBeLessThan(60);
-    await page.context().close();
   });
 
   it("a campaign is written, sent, and its bounce explained, without the API", async () => {
@@ -148,7 +145,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByText("This campaign does not exist").waitFor();
     await page.getByRole("link", { name: "Show all campaigns" }).click();
     await page.getByRole("heading", { name: "Campaigns" }).waitFor();
-    await page.context().close();
   });
 
   it("an owner creates an API key, invites a viewer and revokes the invitation", async () => {
@@ -185,7 +181,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("cell", { name: invited }).waitFor({ state: "detached" });
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("a session that ends is renewed on the page, and what was typed stays", async () => {
@@ -201,7 +196,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     expect(await page.getByLabel("Name", exact).inputValue()).toBe("Shop of Ada");
     await page.getByRole("button", { name: "Save organization" }).click();
     await page.getByRole("status").getByText("Saved").waitFor();
-    await page.context().close();
   });
 
   it("the sign-in leads to the single sign-on of the address's domain", async () => {
@@ -214,7 +208,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       email: "ada@company.example",
       returnTo: "/app/contacts",
     });
-    await page.context().close();
   });
 
   it("a member of two organizations goes from one to the other", async () => {
@@ -235,7 +228,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByText(name, exact).first().waitFor();
     expect(seen).not.toContain(name);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("where single sign-on is required, a password leads to it", async () => {
@@ -252,7 +244,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.keyboard.press("Enter");
     const link = page.getByRole("alert").getByRole("link", { name: "Sign in with single sign-on" });
     expect(await link.getAttribute("href")).toBe(ssoUrl);
-    await page.context().close();
   });
 
   it("the screens have no accessibility issue", async () => {
@@ -321,6 +312,5 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     // The free plan has 100 requests a minute.
     expect(calls).toBeLessThan(50);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 });

@@ -71,12 +71,9 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     ["/_local/inbox/1", 390],
     ["/_local/sandbox", 390],
   ])("%s has no accessibility issue at a width of %i pixels", async (path, width) => {
+    const page = await browser.newPage({ viewport: { width, height: 760 }, bypassCSP: true });
     for (const colorScheme of ["light", "dark"] as const) {
-      const page = await browser.newPage({
-        viewport: { width, height: 760 },
-        colorScheme,
-        bypassCSP: true,
-      });
+      await page.emulateMedia({ colorScheme });
       await page.goto(pages.origin + path);
       if (path.includes("inbox"))
         await page.locator("#mails li").first().waitFor({ state: "attached" });
@@ -85,8 +82,8 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
       expect(await violations(page)).toEqual([]);
       const overflow = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect(overflow).toBe(false);
-      await page.close();
     }
+    await page.close();
   });
 
   it("searches mails by content, and shows all when the search is cleared", async () => {

@@ -1,15 +1,15 @@
 // The console in a real browser, as a signed-in user sees it.
-import type { Browser, BrowserContextOptions, Locator, Page, Request } from "playwright-core";
+import type { Browser, Locator, Page, Request } from "playwright-core";
 import { inject } from "vitest";
 import { expectStatus, password, request, sessionCookie, signedUp } from "./api-client.ts";
 import {
   axePageOptions,
   findAccessibilityIssues,
-  openPage,
   type ScreenVariant,
   savePicture,
   screenVariantsOf,
 } from "./browser-pages.ts";
+import { type PooledPageOptions, type SessionCookie, takePage } from "./page-pool.ts";
 
 const base = inject("baseUrl");
 
@@ -22,13 +22,9 @@ export interface ConsolePage {
 export async function openConsole(
   browser: Browser,
   path: string,
-  options: BrowserContextOptions = {},
+  options: PooledPageOptions = {},
 ): Promise<ConsolePage> {
-  const page = await openPage(browser, "about:blank", {
-    javaScriptEnabled: true,
-    reducedMotion: "reduce",
-    ...options,
-  });
+  const page = await takePage(browser, options);
   const problems: string[] = [];
   page.on("pageerror", ({ message }) => problems.push(message));
   page.on("console", (message) => {
@@ -54,22 +50,19 @@ export async function signIn(page: Page, email: string): Promise<void> {
 /** Opens a screen with a session of this user. Only `signIn` shows the sign-in page. */
 export async function openSignedIn(
   browser: Browser,
-  { email, path, ...options }: BrowserContextOptions & { email: string; path: string },
+  { email, path, ...options }: PooledPageOptions & { email: string; path: string },
 ): Promise<ConsolePage> {
-  const storageState = await signedInState(email);
-  const opened = await openConsole(browser, path, { ...options, storageState });
+  const cookies = [await createSession(email)];
+  const opened = await openConsole(browser, path, { ...options, cookies });
   await waitForShell(opened.page);
   return opened;
 }
 
-async function signedInState(
-  email: string,
-): Promise<Required<BrowserContextOptions>["storageState"]> {
+async function createSession(email: string): Promise<SessionCookie> {
   const login = expectStatus(200, await request("POST", "/auth/login", { email, password }));
   const [name, value] = sessionCookie(login).split("=") as [string, string];
-  const cookie = { name, value, domain: new URL(base).hostname, path: "/", expires: -1 };
-  const rules = { secure: true, httpOnly: true, sameSite: "Lax" } as const;
-  return { cookies: [{ ...cookie, ...rules }], origins: [] };
+  const place = { domain: new URL(base).hostname, path: "/" };
+  return { name, value, ...place, secure: true, httpOnly: true, sameSite: "Lax" };
 }
 
 /**
@@ -184,7 +177,6 @@ export async function judgeScreens(
     await open(page);
     issues.push(...(await judge(opened, `${path}, opened, ${variant.slice(0, 2).join(", ")}`)));
   }
-  await page.context().close();
   return issues;
 }
 
