@@ -14,6 +14,9 @@ const engine = {
   setupFiles: "./test/support/setup/environment.ts",
 };
 
+/** Files run one after the other in one process, which loads the modules once. */
+const sharedProcess = { isolate: false, setupFiles: "./test/support/setup/fresh-state.ts" };
+
 // Services and workers start in half the time when their modules are compiled already.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
@@ -89,12 +92,12 @@ export default defineConfig({
     maxWorkers: availableParallelism() < 4 ? 2 : availableParallelism() + 1,
     sequence: { sequencer: EvenLoad },
     projects: [
-      project("unit"),
+      project("unit", sharedProcess),
       project("engine", engine),
       project("http", { globalSetup: "./test/support/setup/service.ts" }),
       project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
       project("simulation", { testTimeout: 600_000 }),
-      project("browser", { globalSetup: "./test/support/setup/browser.ts", isolate: false }),
+      project("browser", { globalSetup: "./test/support/setup/browser.ts", ...sharedProcess }),
       ...dynamoDb(),
       ...onRequest,
       ...generators,

@@ -1,8 +1,12 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take long although they are small. Vitest takes small files for short ones. */
+/**
+ * Files that take long although they are small, which Vitest takes for short ones, and one that
+ * measures memory, which takes longer the more other files have loaded before it.
+ */
 const longFiles = [
   "test/simulation/",
+  "test/unit/import-files",
   "test/unit/regular-expressions",
   "test/unit/hand-over-model",
 ];
