@@ -7,6 +7,7 @@ import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { BatchExecuteStatementCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
@@ -122,6 +123,23 @@ describe("a crash during the acceptance", () => {
       await from.provider.stop();
     },
   );
+});
+
+test("a repeated request whose mail bounced meanwhile is answered like the first", async () => {
+  const from = await mailTest.createSender(unkeyed);
+  const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
+  const first = await mailTest.send(from, { to });
+  await mailTest.runWorkers();
+  const { orgId } = from.caller;
+  await suppressions.suppress(orgId, { email: to, reason: "bounce", source: unkeyed });
+  expect(await mailTest.send(from, { to, id: first.id })).toEqual(first);
+  const refused = await mailTest.send(from, { to });
+  expect(refused).toMatchObject({
+    status: "failed",
+    warnings: [expect.stringContaining("so nothing is sent")],
+  });
+  expect(await mailTest.send(from, { to, id: refused.id })).toEqual(refused);
+  await from.provider.stop();
 });
 
 /** Hands sends over as one batch of queue messages. */

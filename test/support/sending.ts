@@ -111,7 +111,7 @@ export async function createSender(
 /** POST /send without HTTP. */
 export async function send(
   { caller, configId }: TestSender,
-  { system, ...fields }: Partial<SingleInput> & { to: string; system?: true },
+  { system, id, ...fields }: Partial<SingleInput> & { to: string; system?: true; id?: number },
 ) {
   const parsed = SingleMessage.parse({
     sendingConfigId: configId,
@@ -123,6 +123,7 @@ export async function send(
   return acceptSingle(caller, message, {
     context: await loadIntake(caller, message, { emails: [message.to], canFailOver: true }),
     encrypt: encryptMessages,
+    ...(id !== undefined && { id }),
   });
 }
 

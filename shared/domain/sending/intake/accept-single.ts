@@ -112,10 +112,10 @@ export async function acceptSingle(
   return {
     id,
     status: toAcceptedStatus(stored),
-    warnings: isSuppressed
+    warnings: isRecordedAsSuppressed(stored)
       ? [suppressedWarning(message.to)]
       : [
-          ...leftOut.map(leftOutWarning),
+          ...(isSuppressed ? [] : leftOut.map(leftOutWarning)),
           ...listIntakeWarnings(context, message, [{ toName: message.toName }]),
         ],
   };
@@ -388,9 +388,17 @@ const suppressedWarning = (to: string): string =>
 
 const isPending = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
 
-/** A repeated request may find the mail already sent. It still returns `queued`. */
-const toAcceptedStatus = ({ status }: SendItem): "failed" | "scheduled" | "queued" =>
-  status === "failed" || status === "scheduled" ? status : "queued";
+const isRecordedAsSuppressed = ({ status, error }: SendItem): boolean =>
+  status === "failed" && error === "suppressed";
+
+/**
+ * A repeated request may find the mail sent, or bounced and its address suppressed since. It still
+ * returns `queued`.
+ */
+const toAcceptedStatus = (stored: SendItem): "failed" | "scheduled" | "queued" => {
+  if (isRecordedAsSuppressed(stored)) return "failed";
+  return stored.status === "scheduled" ? "scheduled" : "queued";
+};
 
 /** Time for the queue to hand the send over, before the due index finds it. */
 const graceSeconds = 120;
