@@ -301,7 +301,8 @@ export function createMemoryTable(
     }
     const [, changes = "", conditions = ""] = /^UPDATE .*? SET (.*) WHERE (.*)$/s.exec(text) ?? [];
     const setNames = namesIn(changes, /"([^"]+)"=\?/g);
-    const removed = namesIn(changes, /REMOVE "([^"]+)"/g);
+    // After a keyword each, or one keyword and commas, as the embedded engine needs it.
+    const removed = namesIn(changes, /(?<=REMOVE (?:"[^"]+", )*)"([^"]+)"/g);
     const tested = namesIn(conditions, /"([^"]+)"=\?/g);
     const missing = namesIn(conditions, /"([^"]+)" IS MISSING/g);
     const [pk, sk, ...expected] = given.slice(setNames.length);
