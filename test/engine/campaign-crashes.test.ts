@@ -254,7 +254,7 @@ async function readDaysSince(firstDay: string, { caller: { orgId }, siteId }: Ca
 }
 
 test.each(["postmark", "resend"] as const)(
-  "no mail of a paused campaign is shown as sending after a crash of its lane, and all days agree (%s)",
+  "after a crash of its lane, a paused campaign and its days count every mail (%s)",
   async (provider) => {
     const steps = await crashAtSomeSteps(async (crash) => {
       const from = await createCampaignSender(provider);
@@ -270,7 +270,8 @@ test.each(["postmark", "resend"] as const)(
       expect(sending).toBe(0);
       const days = await readDaysSince(firstDay, from);
       expect([days.sent, days.uncertain]).toEqual([sent, uncertain]);
-      expect(sent).toBe(provider === "resend" ? from.provider.mails.length : sent);
+      // A repeat with the same key completes the call, so no mail is uncertain.
+      if (provider === "resend") expect(sent).toBe(from.provider.mails.length);
       await state.resume(from.caller, id);
       await expectAllSent(from, id, ids.length);
       expectNoDuplicates(from);

@@ -1,6 +1,6 @@
-// Faults in the code of the service. A simulation must find each of them, with its own seed or within
-// 100 seeds. Each one replaces a piece of the source when the code is bundled, so the product
-// contains none of it.
+// Faults in the code of the service. A simulation must find each of them, with its own seed or
+// within 100 seeds. Each one replaces a piece of the source when the code is bundled, so the
+// product contains none of it.
 
 /** A change of the source that breaks a promise. */
 export interface PlantedFault {

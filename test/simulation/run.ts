@@ -11,8 +11,7 @@ import { playInThreads } from "./threads.ts";
 const usage = `npm run simulate -- [--seed 7] [--seeds 100] [--hours 1] [--trace FILE] [--verbose]
 Plays a whole installation with faults on a simulated clock, and checks its books.
 --seed is the first seed, --seeds how many are played, --hours how long callers act.
---attempts 1 makes a message a dead letter after one failed delivery, instead of as many as the queue
-allows.
+--attempts 1 makes a message a dead letter after one failed delivery; without it, its queue decides.
 --actions 1,4 and --faults none play only these, by their numbers in the story.
 --threads plays that many worlds at a time; without it, one on each core.
 --trace writes every call and log line, --verbose prints a line for each seed.

@@ -8,9 +8,8 @@ test("a seed gives the same run to the byte, alone and after another seed", asyn
     simulate("--seed", "8", "--seeds", "2", "--threads", "1", "--verbose"),
   ]);
   const [line] = /Seed 9: .*/.exec(alone) ?? [];
-  expect(line).toMatch(
-    /[1-9]\d* actions, [1-9]\d* faults, 0 dead letters, [1-9] checks, \d{4,} events, trace [0-9a-f]{16}$/,
-  );
+  expect(line).toMatch(/ [1-9]\d* actions, [1-9]\d* faults, 0 dead letters, [1-9] checks, /);
+  expect(line).toMatch(/ \d{4,} events, trace [0-9a-f]{16}$/);
   expect(after).toContain(line);
 });
 
@@ -19,7 +18,7 @@ test("the books hold for 20 seeds", async () => {
   expect(output).toContain("20 of 20 simulations kept their books");
 });
 
-test("the books hold when messages are dead letters after one failure, and are redriven", async () => {
+test("the books hold when dead letters are redriven, also of messages that failed once", async () => {
   const args = ["--seed", "7", "--seeds", "9", "--attempts", "1", "--threads", "2", "--verbose"];
   const output = await simulate(...args);
   expect(output).toContain("9 of 9 simulations kept their books");

@@ -135,7 +135,7 @@ export const describeRefusal = (type: string, reasons: { Code?: string }[] = [])
 ];
 
 interface TableOptions {
-  /** Counting takes a twentieth of the CPU time of a simulation, which does not look at the units. */
+  /** Counting takes a twentieth of the CPU time of a simulation, which needs no units. */
   countsUnits?: boolean;
 }
 

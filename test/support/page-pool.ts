@@ -1,5 +1,5 @@
-// Pages of a browser that tests use one after the other. A new page needs a process of its own, which
-// loads and compiles the whole console again.
+// Pages of a browser that tests use one after the other. A new page needs a process of its own,
+// which loads and compiles the whole console again.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { inject, onTestFinished } from "vitest";
 import { desk } from "./browser-pages.ts";
@@ -19,8 +19,8 @@ function takeIdlePage(browser: Browser, options: string): Page | undefined {
 }
 
 /**
- * Returns a page without cookies, stored items, routes and listeners of earlier tests. The page goes
- * back at the end of the test.
+ * Returns a page without cookies, stored items, routes and listeners of earlier tests. The page
+ * goes back at the end of the test.
  */
 export async function takePage(
   browser: Browser,

@@ -504,7 +504,7 @@ describe("a request to a known host", () => {
     expect(bodies).toEqual(["x", "x"]);
   });
 
-  test("uses no connection that was idle for more than a second, if the caller needs it", async () => {
+  test("uses no connection that was idle for over a second, if the caller needs it", async () => {
     const sockets = new Set<unknown>();
     const server = http((incoming, response) => {
       sockets.add(incoming.socket);

@@ -1,11 +1,11 @@
 // CPU time of other processes, from /proc, which exists on Linux only.
 import { readFileSync } from "node:fs";
 
-/** In milliseconds since it started. Undefined if the system does not report it. */
+/** Returns milliseconds since the process started. Undefined if the system does not say. */
 export const processCpuMs = (pid: number): number | undefined =>
   undefinedOnError(() => 10 * cpuTicks(pid));
 
-/** Of all processes that it started and their children, in milliseconds. */
+/** Returns the milliseconds of all processes that it started, and of their children. */
 export const childrenCpuMs = (pid: number): number | undefined =>
   undefinedOnError(() => 10 * cpuTicksOfChildren(pid));
 

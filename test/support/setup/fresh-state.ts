@@ -1,5 +1,5 @@
-// Files of a project without isolation share a process. Each file gets the clock and the environment
-// variables that the first one had.
+// Files of a project without isolation share a process. Each file gets the clock and the
+// environment variables that the first one had.
 import { afterAll } from "vitest";
 import * as clock from "../../../shared/clock.ts";
 
