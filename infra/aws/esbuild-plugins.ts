@@ -168,7 +168,7 @@ const packagePatches: { file: RegExp; patch(code: string): string }[] = [
         static sigv4aDependency = () => "none";
       }`,
   },
-  // A note for the user agent brings the endpoints of all services. Saves 13 kB.
+  // It adds a note to the user agent, and imports the endpoints of all services. Saves 13 kB.
   {
     file: /credential-provider-env\/dist-es\/fromEnv\.js$/,
     patch: (code) =>

@@ -68,7 +68,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
   const sectionOf = (page: Page, heading: string) =>
     page.locator("section", { has: page.getByRole("heading", { name: heading }) }).last();
 
-  it("finds operations and guides by search, without errors or requests to other hosts", async () => {
+  it("search finds operations and guides without errors or requests to other hosts", async () => {
     const page = await (await browser.newContext(desk)).newPage();
     page.setDefaultTimeout(60_000);
     const requests: string[] = [];

@@ -18,7 +18,7 @@ test("the books hold for 20 seeds", async () => {
   expect(output).toContain("20 of 20 simulations kept their books");
 });
 
-test("the books hold when dead letters are redriven, also of messages that failed once", async () => {
+test("the books hold when messages that failed once are dead letters and redriven", async () => {
   const args = ["--seed", "7", "--seeds", "9", "--attempts", "1", "--threads", "2", "--verbose"];
   const output = await simulate(...args);
   expect(output).toContain("9 of 9 simulations kept their books");

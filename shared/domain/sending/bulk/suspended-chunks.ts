@@ -19,7 +19,7 @@ import * as lanes from "./lanes.ts";
 
 export type SuspendedChunk = QueuedChunk & { configId: number };
 
-/** Moves a chunk that no call was made of out of its lane. */
+/** Moves a chunk without any claimed call out of its lane. */
 export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<void> {
   await transact(...suspendWrites(orgId, queued));
 }
