@@ -54,8 +54,10 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
 
   useEffect(() => {
     const element = box.current!;
+    // uPlot calls once more after the chart left the page, when `reading.current` is null.
+    const readingElement = reading.current!;
     const plot = drawPlot(element, drawing, (index) => {
-      reading.current!.textContent = index === null ? "" : describeTime(drawing, index);
+      readingElement.textContent = index === null ? "" : describeTime(drawing, index);
     });
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
