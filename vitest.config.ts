@@ -94,7 +94,7 @@ export default defineConfig({
     projects: [
       project("unit", sharedProcess),
       project("engine", engine),
-      project("http", { globalSetup: "./test/support/setup/service.ts" }),
+      project("http", { globalSetup: "./test/support/setup/service.ts", ...sharedProcess }),
       project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
       project("simulation", { testTimeout: 600_000 }),
       project("browser", { globalSetup: "./test/support/setup/browser.ts", ...sharedProcess }),

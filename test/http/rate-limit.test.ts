@@ -1,7 +1,6 @@
 // Rate limits on a separate service whose organizations are on the free plan: 100 requests and 20
 // sends per minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type LocalService, startLocalService } from "../../infra/local/service.ts";
 import {
   expectStatus,
   nextMinute,
@@ -10,13 +9,12 @@ import {
   type TestClient,
   type TestResponse,
 } from "../support/api-client.ts";
+import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 const addressLimit = 6;
-let service: LocalService;
+let service: RunningTestService;
 beforeAll(async () => {
-  service = await startLocalService({
-    DATA_DIR: ":memory:",
-    PORT: "0",
+  service = await startServiceProcess({
     SIGNUP: "open",
     DEFAULT_PLAN: "free",
     ADDRESS_LIMIT_PER_MINUTE: String(addressLimit),
