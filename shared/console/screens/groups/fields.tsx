@@ -6,18 +6,18 @@ import { wholeList } from "../../data/paged-rows.ts";
 import { formatNumber } from "../../format.ts";
 import { fieldTypeLabels } from "../../parts/contact-field-types.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import type { ListProps } from "../../parts/list-page.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { DeleteField } from "./delete-field.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
-import type { GroupViewProps } from "./groups.tsx";
 
 interface FieldRow extends ContactField {
   id: string;
 }
 
 /** The standard fields of contacts, and those of the site. */
-export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
+export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   const result = useQuery(fieldQueries.list(siteId));
   const rows = result.data?.fields.map((field): FieldRow => ({ ...field, id: field.key }));
   const [edited, setEdited] = useState<ContactField>();

@@ -1,29 +1,16 @@
-import { Button } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ComponentType, useState } from "react";
-import { useRight, useSite } from "../../data/session.ts";
-import { PageHead } from "../../parts/page-head.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
+import type { ComponentType } from "react";
+import { ListPage, type ListProps } from "../../parts/list-page.tsx";
 import { Fields } from "./fields.tsx";
 import { Lists } from "./lists.tsx";
 import { Tags } from "./tags.tsx";
 import { Topics } from "./topics.tsx";
 
-/** What each view of the screen gets. */
-export interface GroupViewProps {
-  siteId: number;
-  mayWrite: boolean;
-  /** Whether the dialog for a new one is open. */
-  isCreating: boolean;
-  onDialogClose(): void;
-}
-
 interface GroupView {
   label: string;
   note: string;
   action: string;
-  View: ComponentType<GroupViewProps>;
+  View: ComponentType<ListProps>;
 }
 
 /** The views, by the last part of the address. */
@@ -56,21 +43,9 @@ const views: Record<string, GroupView> = {
 
 export function Groups() {
   const { kind = "lists" } = useParams({ strict: false });
-  const { site } = useSite();
-  const mayWrite = useRight("audience:write");
-  const [isCreating, setCreating] = useState(false);
   const { label, note, action, View } = views[kind] ?? views.lists!;
-  const create = () => site && mayWrite && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: action, run: create }]);
   return (
-    <div className="page list-page">
-      <PageHead title="Lists and tags" note={note}>
-        {mayWrite && site && (
-          <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            {action}
-          </Button>
-        )}
-      </PageHead>
+    <ListPage title="Lists and tags" note={note} action={action} right="audience:write" List={View}>
       <nav className="tabs" aria-label="Lists and tags">
         {Object.entries(views).map(([key, view]) => (
           <Link
@@ -83,15 +58,6 @@ export function Groups() {
           </Link>
         ))}
       </nav>
-      {site && (
-        <View
-          key={site.id}
-          siteId={site.id}
-          mayWrite={mayWrite}
-          isCreating={isCreating}
-          onDialogClose={() => setCreating(false)}
-        />
-      )}
-    </div>
+    </ListPage>
   );
 }

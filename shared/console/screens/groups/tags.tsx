@@ -9,16 +9,16 @@ import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
+import type { ListProps } from "../../parts/list-page.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { countColumns, nameColumn, removedFrom } from "./group-columns.tsx";
-import type { GroupViewProps } from "./groups.tsx";
 
 const refreshes = ["tags", "contacts"];
 
-export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
+export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate();
   const pages = usePagedRows(queries.tagPages({ siteId }), ({ tags }) => tags);

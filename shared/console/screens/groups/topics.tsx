@@ -10,13 +10,13 @@ import { queries } from "../../data/queries.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
+import type { ListProps } from "../../parts/list-page.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { nameColumn } from "./group-columns.tsx";
-import type { GroupViewProps } from "./groups.tsx";
 
 type Visibility = Topic["visibility"];
 type Subscription = Topic["defaultSubscription"];
@@ -31,7 +31,7 @@ const subscriptions: { value: Subscription; label: string }[] = [
 ];
 const refreshes = ["topics"];
 
-export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: GroupViewProps) {
+export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   const topics = useQuery(queries.topics(siteId));
   const [edited, setEdited] = useState<Topic>();
   const list = useKeptRows("topics", wholeList(topics));

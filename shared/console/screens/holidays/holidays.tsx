@@ -1,65 +1,33 @@
-import { Button } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import type { Holiday } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
-import { useRight, useSite } from "../../data/session.ts";
 import { formatDate } from "../../format.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { PageHead } from "../../parts/page-head.tsx";
+import { ListPage, type ListProps } from "../../parts/list-page.tsx";
 import { menuColumn, type RowAction } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { HolidayDialog } from "./holiday-dialog.tsx";
 
 export const refreshes = ["holidays"];
 
 /** Emails of one day to everybody who is in a sequence then. */
-export function Holidays() {
-  const { site } = useSite();
-  const mayWrite = useRight("marketing:write");
-  const [isCreating, setCreating] = useState(false);
-  const create = () => site && mayWrite && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: "New holiday email", run: create }]);
-  return (
-    <div className="page list-page">
-      <PageHead
-        title="Holiday emails"
-        note="One email on a day, to all contacts that are in a sequence on that day"
-      >
-        {mayWrite && site && (
-          <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            New holiday email
-          </Button>
-        )}
-      </PageHead>
-      {site && (
-        <HolidayTable
-          key={site.id}
-          siteId={site.id}
-          mayWrite={mayWrite}
-          isCreating={isCreating}
-          onDialogClose={() => setCreating(false)}
-        />
-      )}
-    </div>
-  );
-}
+export const Holidays = () => (
+  <ListPage
+    title="Holiday emails"
+    note="One email on a day, to all contacts that are in a sequence on that day"
+    action="New holiday email"
+    right="marketing:write"
+    List={HolidayTable}
+  />
+);
 
-interface HolidayTableProps {
-  siteId: number;
-  mayWrite: boolean;
-  isCreating: boolean;
-  onDialogClose(): void;
-}
-
-function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: HolidayTableProps) {
+function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   const list = usePagedRows(queries.holidays({ siteId }), ({ holidays }) => holidays);
   const [edited, setEdited] = useState<Holiday>();
   const [cancelled, setCancelled] = useState<Holiday>();

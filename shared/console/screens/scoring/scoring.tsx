@@ -1,5 +1,3 @@
-import { Button } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import type { ScoringRule } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
@@ -7,13 +5,11 @@ import { api } from "../../data/client.ts";
 import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
-import { useRight, useSite } from "../../data/session.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { PageHead } from "../../parts/page-head.tsx";
+import { ListPage, type ListProps } from "../../parts/list-page.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
@@ -22,45 +18,17 @@ import { describeTrigger } from "./triggers.ts";
 export const refreshes = ["scoring"];
 
 /** Rules that give contacts points for what they do. */
-export function Scoring() {
-  const { site } = useSite();
-  const mayWrite = useRight("audience:write");
-  const [isCreating, setCreating] = useState(false);
-  const create = () => site && mayWrite && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: "New rule", run: create }]);
-  return (
-    <div className="page list-page">
-      <PageHead
-        title="Lead scoring"
-        note="Points for what contacts do; the sum is their score in lists, segments and sequences"
-      >
-        {mayWrite && site && (
-          <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            New rule
-          </Button>
-        )}
-      </PageHead>
-      {site && (
-        <Rules
-          key={site.id}
-          siteId={site.id}
-          mayWrite={mayWrite}
-          isCreating={isCreating}
-          onDialogClose={() => setCreating(false)}
-        />
-      )}
-    </div>
-  );
-}
+export const Scoring = () => (
+  <ListPage
+    title="Lead scoring"
+    note="Points for what contacts do; the sum is their score in lists, segments and sequences"
+    action="New rule"
+    right="audience:write"
+    List={Rules}
+  />
+);
 
-interface RulesProps {
-  siteId: number;
-  mayWrite: boolean;
-  isCreating: boolean;
-  onDialogClose(): void;
-}
-
-function Rules({ siteId, mayWrite, isCreating, onDialogClose }: RulesProps) {
+function Rules({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   const pages = usePagedRows(queries.scoringRules({ siteId }), ({ rules }) => rules);
   const list = useKeptRows("scoring", pages);
   const [edited, setEdited] = useState<ScoringRule>();
