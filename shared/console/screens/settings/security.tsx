@@ -135,13 +135,13 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
   );
 }
 
-interface TurnOnProps {
-  /** The recovery codes, if this is the first second step. */
+interface CodesDialogProps {
+  /** Gets new recovery codes, which come with the first second step and on request. */
   onDone(recoveryCodes: string[] | undefined): void;
   onClose(): void;
 }
 
-function AppDialog({ onDone, onClose }: TurnOnProps) {
+function AppDialog({ onDone, onClose }: CodesDialogProps) {
   const code = useTextField();
   const { data, error } = useQuery(queries.totpSecret());
   const enabling = useChange({
@@ -181,7 +181,7 @@ function AppDialog({ onDone, onClose }: TurnOnProps) {
   );
 }
 
-function EmailCodeDialog({ onDone, onClose }: TurnOnProps) {
+function EmailCodeDialog({ onDone, onClose }: CodesDialogProps) {
   const { user } = useMe();
   const enabling = useChange({
     run: () => api.mfa.enableEmailOtp(),
@@ -221,23 +221,12 @@ function TurnOffDialog({ factor, onClose }: { factor: Factor; onClose(): void })
       opened
       onClose={onClose}
     >
-      <PasswordInput
-        label="Password"
-        autoComplete="current-password"
-        required
-        data-autofocus
-        {...password.input}
-      />
+      <OwnPassword {...password.input} />
     </FormDialog>
   );
 }
 
-interface NewCodesProps {
-  onDone(recoveryCodes: string[] | undefined): void;
-  onClose(): void;
-}
-
-function NewCodesDialog({ onDone, onClose }: NewCodesProps) {
+function NewCodesDialog({ onDone, onClose }: CodesDialogProps) {
   const password = useTextField();
   const replacing = useChange({
     run: () => api.mfa.replaceRecoveryCodes({ password: password.value }),
@@ -253,16 +242,20 @@ function NewCodesDialog({ onDone, onClose }: NewCodesProps) {
       onClose={onClose}
     >
       <p>The codes that you have now stop working.</p>
-      <PasswordInput
-        label="Password"
-        autoComplete="current-password"
-        required
-        data-autofocus
-        {...password.input}
-      />
+      <OwnPassword {...password.input} />
     </FormDialog>
   );
 }
+
+const OwnPassword = (input: ReturnType<typeof useTextField>["input"]) => (
+  <PasswordInput
+    label="Password"
+    autoComplete="current-password"
+    required
+    data-autofocus
+    {...input}
+  />
+);
 
 function Sessions() {
   const { timezone } = useMe().organization;
