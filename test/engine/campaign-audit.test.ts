@@ -2,7 +2,7 @@
 // the exported rows. The provider's own list of mails judges the rows.
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { query, remove, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { put, query, remove, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -44,7 +44,7 @@ import { runLane } from "../support/sending.ts";
 vi.setConfig({ testTimeout: 600_000 });
 beforeAll(useVirtualQueues);
 
-const halfHour = { forSeconds: 1800 };
+const anHour = { forSeconds: 3600 };
 
 interface Row {
   page: string;
@@ -129,7 +129,7 @@ const createMember = (
 async function sendToAll(from: CampaignSender, fields: Partial<NewCampaign> = {}): Promise<number> {
   const { id } = await createDraft(from, fields);
   await actions.sendNow(from.caller, id);
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   return id;
 }
 
@@ -180,7 +180,7 @@ test("each candidate has its reason, and excluded contacts are no candidates", a
     expect.objectContaining({ outcome: "waiting", count: 3 }),
   );
   await expect(audits.auditAgain(caller, id)).rejects.toMatchObject({ code: "campaign_status" });
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   const rows = await expectAudited(from, id);
   const outcomes = outcomesOf(rows);
   for (const [name, { id: contactId }] of Object.entries(people)) {
@@ -236,13 +236,13 @@ test("a campaign that is paused, resumed and cancelled in the middle is audited"
   for (const shard of emailShards.slice(0, 6)) await fanOut.runFanOut(key, shard);
   await runLane(orgId, from.configId);
   await actions.pause(caller, id);
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   const paused = await audits.getAudit(caller, id);
   expect(paused.status).toBe("underway");
   await actions.resume(caller, id);
   for (const shard of emailShards.slice(6, 12)) await fanOut.runFanOut(key, shard);
   await actions.cancel(caller, id);
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   const counts = countOutcomes(await expectAudited(from, id));
   expect(counts.cancelled).toBeGreaterThan(0);
   expect(counts.mailed).toBe(from.provider.mails.length);
@@ -258,7 +258,7 @@ test("a resend has an audit of its own", async () => {
   from.provider.mails.length = 0;
   const request = resends.ResendRequest.parse({ to: "unopened" });
   const { id: again } = await resends.resend(from.caller, id, request);
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   const outcomes = outcomesOf(await expectAudited(from, again));
   expect([outcomes.get(first.id), outcomes.get(second.id)]).toEqual(["mailed", "unsubscribed"]);
   await auditNow(from, id);
@@ -278,7 +278,7 @@ test("a contact is a candidate once, also if its address changes after it was le
   const key = { orgId: caller.orgId, kind: "campaign" as const, id };
   for (const shard of emailShards) await fanOut.runFanOut(key, shard);
   await contacts.change(caller, member.id, { email: `${crypto.randomUUID()}@example.net` });
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   expect(countOutcomes(await expectAudited(from, id))).toEqual({ suppressed: 1 });
   await from.provider.stop();
 });
@@ -295,7 +295,7 @@ test("events, bounces and the erasure of people change neither counts nor hash",
   await actions.sendNow(caller, id);
   for (const shard of emailShards) await fanOut.runFanOut(key, shard);
   await contacts.change(caller, leaving!.id, { status: "unsubscribed" });
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   const before = await expectAudited(from, id);
   const sendIdOf = (contactId: number) =>
     before.find((row) => row.contactId === contactId)!.sendId!;
@@ -334,9 +334,30 @@ test("uncertain mail that is settled later makes the audit outdated, not inconsi
 /** Starts the audit again and waits for it. */
 async function auditNow(from: CampaignSender, id: number): Promise<audits.CampaignAudit> {
   expect(await audits.auditAgain(from.caller, id)).toMatchObject({ status: "auditing" });
-  await runWorkers(halfHour);
+  await runWorkers(anHour);
   return audits.getAudit(from.caller, id);
 }
+
+test("an audit waits for late counters, and messages that come meanwhile do not wake it", async () => {
+  const from = await createCampaignSender();
+  await insertListMembers(from, 3);
+  const id = await sendToAll(from);
+  const { hash } = await audits.getAudit(from.caller, id);
+  const { orgId } = from.caller;
+  const { items } = await log.listLogEntries({ orgId, kind: "campaign", id });
+  const entry = items.find(({ blocks }) => blocks.length > 0)!;
+  await write(remove({ pk: entry.pk, sk: entry.sk }));
+  await audits.auditAgain(from.caller, id);
+  for (let minute = 0; minute < 45; minute++) {
+    await runAudit(orgId, id);
+    await runWorkers({ forSeconds: 60 });
+    expect((await audits.getAudit(from.caller, id)).status).toBe("auditing");
+  }
+  await write(put({ pk: entry.pk, sk: entry.sk }, entry));
+  await runWorkers({ forSeconds: 900 });
+  expect(await audits.getAudit(from.caller, id)).toMatchObject({ status: "complete", hash });
+  await from.provider.stop();
+});
 
 const apply = async (
   { caller }: CampaignSender,

@@ -26,6 +26,8 @@ export interface AuditJob extends Leased, JobAttributes {
   progress: AuditProgress;
   /** How often it started again, because its rows did not match the counters. */
   restarts: number;
+  /** No row is read before. Absent in jobs of earlier versions. */
+  startsAt?: string;
   latest?: AuditResult;
   /** The result that later ones are compared with. */
   baseline?: AuditResult;
@@ -72,6 +74,7 @@ export function startAttributes(
     status: "queued",
     progress: emptyProgress,
     restarts: 0,
+    startsAt: time,
     updatedAt: time,
     ...(startedBy && { startedBy }),
     ...auditDueAttributes(id, graceSeconds),

@@ -30,9 +30,9 @@ const timeoutSeconds = jobSeconds["campaign-audit"];
 /**
  * An event changes its send shortly before it changes the counters. If its worker dies in between,
  * the queue delivers the event again after up to 18 minutes, six times the longest timeout of a
- * worker that counts mails.
+ * worker that counts mails. The next worker can die too.
  */
-const restartSeconds = [30, 300, 900];
+const restartSeconds = [30, 300, 900, 900, 900];
 
 interface TakenJob {
   item: AuditJob;
@@ -53,6 +53,8 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
   let delaySeconds = 0;
   await runLeasedJob(job.lease, {
     work: async () => {
+      // The due index finds a job that waits for longer than a lease, and queues repeat messages.
+      if (job.item.startsAt && job.item.startsAt > now().toISOString()) return "idle";
       const outcome = await readRows(job, until);
       if (outcome !== "done") return outcome;
       const finished = await finishAudit(job);
@@ -102,7 +104,8 @@ async function finishAudit(job: TakenJob): Promise<JobOutcome> {
   const { all: totals } = await sources.getSourceTotals(orgId, { kind: "campaign", id });
   const contradictions = compareWithTotals(counts, totals);
   if (contradictions.length && restarts < restartSeconds.length) {
-    const restarted = { progress: emptyProgress, restarts: restarts + 1 };
+    const startsAt = addSeconds(restartSeconds[restarts]!).toISOString();
+    const restarted = { progress: emptyProgress, restarts: restarts + 1, startsAt };
     return (await saveProgress(job, restarted)) ? "paused" : "lost";
   }
   const result: AuditResult = { hash, pages, counts, at: now().toISOString(), problems: [] };
