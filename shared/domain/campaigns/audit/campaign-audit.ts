@@ -31,7 +31,8 @@ export const CampaignAudit = z
       .enum(auditStatuses)
       .describe(
         "`notSent`: sending has not started. `underway`: the campaign is being sent or " +
-          "paused. `auditing`: it has ended, and its rows are being read. `complete`: every row " +
+          "paused. `auditing`: it has ended, and its rows are being read, several times within " +
+          "an hour if they do not match the counters, which can be late. `complete`: every row " +
           "was read, and everything fits together. `outdated`: uncertain emails were settled " +
           "since; audit again. `inconsistent`: see `problems`. `failed`: the campaign cannot be " +
           "audited.",
