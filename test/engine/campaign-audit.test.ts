@@ -338,7 +338,7 @@ async function auditNow(from: CampaignSender, id: number): Promise<audits.Campai
   return audits.getAudit(from.caller, id);
 }
 
-test("an audit waits for late counters, and messages that come meanwhile do not wake it", async () => {
+test("an audit waits for late counters, and other messages do not wake it", async () => {
   const from = await createCampaignSender();
   await insertListMembers(from, 3);
   const id = await sendToAll(from);

@@ -26,7 +26,7 @@ export interface AuditJob extends Leased, JobAttributes {
   progress: AuditProgress;
   /** How often it started again, because its rows did not match the counters. */
   restarts: number;
-  /** No row is read before. Absent in jobs of earlier versions. */
+  /** No row is read before this time. Absent in jobs of earlier versions. */
   startsAt?: string;
   latest?: AuditResult;
   /** The result that later ones are compared with. */

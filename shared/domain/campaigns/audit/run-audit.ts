@@ -1,7 +1,7 @@
 // Audits an ended campaign: reads every row once, counts and hashes them page by page, and compares
 // the result with the counters and with the earlier audit. Constant memory; each save is a position
 // where the next worker continues.
-import { addSeconds, now } from "../../../clock.ts";
+import { addSeconds, now, secondsUntil } from "../../../clock.ts";
 import type { Lease } from "../../../kernel/lease.ts";
 import {
   finishJob,
@@ -50,18 +50,15 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
   });
   if (!job || (await isDeleted(orgId, job.item.siteId))) return;
   const until = addSeconds(timeoutSeconds - 30);
-  let delaySeconds = 0;
+  const secondsToWait = () => (job.item.startsAt ? secondsUntil(new Date(job.item.startsAt)) : 0);
   await runLeasedJob(job.lease, {
     work: async () => {
       // The due index finds a job that waits for longer than a lease, and queues repeat messages.
-      if (job.item.startsAt && job.item.startsAt > now().toISOString()) return "idle";
+      if (secondsToWait()) return "idle";
       const outcome = await readRows(job, until);
-      if (outcome !== "done") return outcome;
-      const finished = await finishAudit(job);
-      if (finished === "paused") delaySeconds = restartSeconds[job.item.restarts - 1]!;
-      return finished;
+      return outcome === "done" ? finishAudit(job) : outcome;
     },
-    enqueueNext: () => enqueueAudit(orgId, id, delaySeconds),
+    enqueueNext: () => enqueueAudit(orgId, id, secondsToWait()),
     // The campaign was sent by an earlier version.
     fail: ({ message }) => finishJob(job, { status: "failed", error: message }),
   });
