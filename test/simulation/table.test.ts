@@ -52,6 +52,15 @@ test("a stale read answers as the table was before, and a batch leaves items for
   });
 });
 
+test.each(['REMOVE "a" REMOVE "b"', 'REMOVE "a", "b"'])("%s removes both attributes", (remove) => {
+  const key = { pk: { S: "P" }, sk: { S: "s" } };
+  const table = createMemoryTable([{ ...key, a: { S: "1" }, b: { S: "2" }, c: { S: "3" } }]);
+  const update = `UPDATE "simulated" SET "d"=? ${remove} WHERE pk=? AND sk=?`;
+  const Statements = [{ Statement: update, Parameters: [{ S: "4" }, key.pk, key.sk] }];
+  table.call("BatchExecuteStatement", { Statements });
+  expect(table.items()).toEqual([{ ...key, c: { S: "3" }, d: { S: "4" } }]);
+});
+
 const client = new DynamoDbClient();
 
 class RepeatedCall extends AwsJsonCommand<object, Answer> {
