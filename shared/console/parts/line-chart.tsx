@@ -54,7 +54,7 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
 
   useEffect(() => {
     const element = box.current!;
-    // uPlot calls once more after the chart left the page, when `reading.current` is null.
+    // uPlot calls the hook a moment later. If the chart left the page, `reading.current` is null.
     const readingElement = reading.current!;
     const plot = drawPlot(element, drawing, (index) => {
       readingElement.textContent = index === null ? "" : describeTime(drawing, index);

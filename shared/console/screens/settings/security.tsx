@@ -221,7 +221,7 @@ function TurnOffDialog({ factor, onClose }: { factor: Factor; onClose(): void })
       opened
       onClose={onClose}
     >
-      <OwnPassword {...password.input} />
+      <CurrentPasswordInput {...password.input} />
     </FormDialog>
   );
 }
@@ -242,12 +242,12 @@ function NewCodesDialog({ onDone, onClose }: CodesDialogProps) {
       onClose={onClose}
     >
       <p>The codes that you have now stop working.</p>
-      <OwnPassword {...password.input} />
+      <CurrentPasswordInput {...password.input} />
     </FormDialog>
   );
 }
 
-const OwnPassword = (input: ReturnType<typeof useTextField>["input"]) => (
+const CurrentPasswordInput = (input: ReturnType<typeof useTextField>["input"]) => (
   <PasswordInput
     label="Password"
     autoComplete="current-password"
