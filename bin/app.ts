@@ -6,12 +6,12 @@ import { workers } from "../functions/queue-workers.ts";
 import { groups } from "../functions/route-groups.ts";
 import { schedules } from "../functions/schedules.ts";
 import { parseSettings } from "../infra/aws/settings.ts";
-import { Pennymail } from "../infra/aws/stack.ts";
+import { PennymailStack } from "../infra/aws/stack.ts";
 import { queues } from "../shared/queues.ts";
 
 // CDK's version is pinned, so its recommended flags change only with an upgrade.
 const app = new App({ context: CURRENTLY_RECOMMENDED_FLAGS });
-new Pennymail(
+new PennymailStack(
   app,
   { groups, queues, workers, schedules },
   {

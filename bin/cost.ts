@@ -1,11 +1,11 @@
 // `npm run cost -- -c alarmEmail=ops@example.com`: synthesizes the stack and prints what it costs a
 // month.
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkContext, synthOptions } from "../infra/aws/cdk-options.ts";
 import { type CostItem, idleCost, mailCost, type Resource, sum } from "../infra/aws/cost.ts";
+import { runCdk } from "../infra/aws/run-cdk.ts";
 import { runCommand } from "../infra/local/command-line.ts";
 import { dueShards, dueWorkKinds, enrollmentShards } from "../shared/keys.ts";
 
@@ -20,15 +20,12 @@ await runCommand({
     checkContext(context, usage);
     const output = mkdtempSync(join(tmpdir(), "pennymail-cost-"));
     try {
-      const { status } = spawnSync(
-        "cdk",
+      const status = runCdk(
         ["synth", "--quiet", "--output", output, ...process.argv.slice(2)],
-        {
-          stdio: ["ignore", "ignore", "inherit"],
-        },
+        ["ignore", "ignore", "inherit"],
       );
       if (status === 0) report(resourcesIn(output));
-      else process.exitCode = status ?? 1;
+      else process.exitCode = status;
     } finally {
       rmSync(output, { recursive: true });
     }

@@ -1,15 +1,15 @@
 // Runs `cdk deploy` with the limits of the AWS account, and first explains what CDK will ask.
-import { spawnSync } from "node:child_process";
 import { styleText } from "node:util";
 import { checkContext, deployOptions } from "../infra/aws/cdk-options.ts";
 import { accountLimits } from "../infra/aws/concurrency-limit.ts";
+import { runCdk } from "../infra/aws/run-cdk.ts";
 import { CliError } from "../infra/local/cli-error.ts";
 import { runCommand } from "../infra/local/command-line.ts";
 
 const usage = `npm run deploy -- [-c setting=value ...] [cdk options]
 
-Builds the functions and deploys the stack Pennymail-<stage> with cdk deploy. README lists the
-settings.
+Builds the functions and deploys the stack Pennymail-<stage> with cdk deploy.
+infra/aws/README.md lists the settings.
   npm run deploy -- -c stage=prod -c alarmEmail=ops@example.com
   --profile NAME    AWS profile to use
   --require-approval never    do not ask before permissions change`;
@@ -47,10 +47,7 @@ async function deploy(cdkArgs: string[], asks: boolean) {
       "CDK lists the permissions of each function, which are limited to this stack's table, " +
         "bucket, key and queues, and asks once whether to continue.",
     );
-  const { status } = spawnSync("cdk", ["deploy", "--all", ...options, ...cdkArgs], {
-    stdio: "inherit",
-  });
-  process.exitCode = status ?? 1;
+  process.exitCode = runCdk(["deploy", "--all", ...options, ...cdkArgs]);
 }
 
 /** Returns the limits of the account as context for CDK. Prints a warning for each low quota. */

@@ -1,5 +1,4 @@
 // Runs `cdk destroy`, and first names the resources that it deletes and those that stay.
-import { spawnSync } from "node:child_process";
 import { createInterface } from "node:readline/promises";
 import {
   CloudFormationClient,
@@ -7,6 +6,7 @@ import {
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
 import { checkContext, destroyOptions } from "../infra/aws/cdk-options.ts";
+import { runCdk } from "../infra/aws/run-cdk.ts";
 import { CliError } from "../infra/local/cli-error.ts";
 import { runCommand } from "../infra/local/command-line.ts";
 
@@ -53,11 +53,9 @@ async function destroy(
         EnableTerminationProtection: false,
       }),
     );
-  const { status } = spawnSync("cdk", ["destroy", "--force", "--all", ...options], {
-    stdio: "inherit",
-  });
+  const status = runCdk(["destroy", "--force", "--all", ...options]);
   if (status === 0 && isProtected) console.log(`These stay, and AWS bills them:\n${names}`);
-  process.exitCode = status ?? 1;
+  process.exitCode = status;
 }
 
 async function describe(

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { CliError } from "../infra/local/cli-error.ts";
 import { runCommand } from "../infra/local/command-line.ts";
 import { installFolder, missingJava } from "../infra/local/engines/dynamodb-local.ts";
+import { npmCommand } from "../infra/local/npm-command.ts";
 
 await runCommand({
   usage:
@@ -10,10 +11,11 @@ await runCommand({
   run: async () => {
     const missing = missingJava();
     if (missing) throw new CliError(missing);
-    const { status } = spawnSync(`npm ci --no-audit --no-fund --prefix "${installFolder}"`, {
-      shell: true,
-      stdio: "inherit",
-    });
+    const npm = npmCommand();
+    if (!npm) throw new CliError("npm was not found in PATH");
+    const [command, ...args] = npm;
+    const install = [...args, "ci", "--no-audit", "--no-fund", "--prefix", installFolder];
+    const { status } = spawnSync(command, install, { stdio: "inherit" });
     process.exitCode = status ?? 1;
   },
 });

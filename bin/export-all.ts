@@ -1,4 +1,5 @@
-// Writes the data of an organization to a folder, as JSON lines. README describes the files.
+// Writes the data of an organization to a folder, as JSON lines. infra/local/README.md
+// describes the files.
 import { formatCount } from "../infra/local/demo/progress.ts";
 import { run } from "../infra/local/transfer/command.ts";
 import { exportAll } from "../infra/local/transfer/export.ts";

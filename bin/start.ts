@@ -1,4 +1,5 @@
-// Runs the whole service on one machine: `npm start`. README lists its settings.
+// Runs the whole service on one machine: `npm start`. infra/local/README.md lists its
+// settings.
 import { styleText } from "node:util";
 import { runCommand } from "../infra/local/command-line.ts";
 import { type LocalService, startLocalService } from "../infra/local/service.ts";
@@ -6,7 +7,8 @@ import { type LocalService, startLocalService } from "../infra/local/service.ts"
 await runCommand({
   usage: `npm start
 
-Starts the whole service on this machine. Settings are environment variables; README lists them.`,
+Starts the whole service on this machine. Settings are environment variables, which
+infra/local/README.md lists.`,
   run: start,
 });
 
@@ -32,10 +34,22 @@ async function start() {
 /** Stops the service when npm ends, because a signal to npm does not reach this process. */
 function stopWithParent(stop: () => void) {
   const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && stop(), 200).unref();
+  setInterval(() => hasEnded(parent) && stop(), 200).unref();
 }
 
-function printStartMessage({ url, publicUrl, sandbox, aheadSeconds }: LocalService) {
+/** A process that outlives its parent gets another one, except on Windows. */
+function hasEnded(parent: number): boolean {
+  if (process.platform !== "win32") return process.ppid !== parent;
+  try {
+    process.kill(parent, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function printStartMessage(service: LocalService) {
+  const { url, publicUrl, sandbox, aheadSeconds, sendingStop } = service;
   const api = `${sandbox ? url : publicUrl}/api/v1`;
   const line = (name: string, what: string) =>
     console.log(`  ${styleText("bold", name.padEnd(6))} ${what}`);
@@ -48,6 +62,10 @@ function printStartMessage({ url, publicUrl, sandbox, aheadSeconds }: LocalServi
   if (sandbox) line("keys", link(`${url}/_local/sandbox`, "test credentials for each provider"));
   if (!sandbox)
     line("mail", `goes out to real recipients; its links lead to ${styleText("cyan", publicUrl)}`);
+  if (sendingStop) {
+    line("stop", `sends nothing: this is a backup of ${sendingStop.backedUpAt}`);
+    line("", `to resume: ${styleText("cyan", "npm run after-restore -- --help")}`);
+  }
   if (aheadSeconds)
     line(
       "clock",

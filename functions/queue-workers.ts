@@ -9,6 +9,7 @@ import { worker as lane } from "./queue/lane.ts";
 import { worker as providerEvents } from "./queue/provider-events.ts";
 import { worker as report } from "./queue/report.ts";
 import { worker as send } from "./queue/send.ts";
+import { worker as stepTasks } from "./queue/step-tasks.ts";
 import { worker as submission } from "./queue/submission.ts";
 import { worker as systemMail } from "./queue/system-mail.ts";
 
@@ -24,5 +25,6 @@ export const workers: QueueWorker[] = [
   jobs,
   advance,
   report,
+  stepTasks,
   systemMail,
 ];

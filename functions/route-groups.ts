@@ -2,9 +2,12 @@
 import type { RouteGroup } from "../shared/http/dispatch.ts";
 import { account } from "./http/account.ts";
 import { analytics } from "./http/analytics.ts";
+import { archive } from "./http/archive.ts";
 import { auditLog } from "./http/audit-log.ts";
 import { billing } from "./http/billing.ts";
+import { browserView } from "./http/browser-view.ts";
 import { campaignPreviews } from "./http/campaign-previews.ts";
+import { campaignSeries } from "./http/campaign-series.ts";
 import { campaigns } from "./http/campaigns.ts";
 import { compliance } from "./http/compliance.ts";
 import { consoleFiles } from "./http/console-files.ts";
@@ -22,6 +25,7 @@ import { imports } from "./http/imports.ts";
 import { invitationPages } from "./http/invitation-pages.ts";
 import { lists } from "./http/lists.ts";
 import { mcp } from "./http/mcp.ts";
+import { media } from "./http/media.ts";
 import { mfa } from "./http/mfa.ts";
 import { organization } from "./http/organization.ts";
 import { playbooks } from "./http/playbooks.ts";
@@ -31,11 +35,15 @@ import { publicPages } from "./http/public-pages.ts";
 import { reference } from "./http/reference.ts";
 import { scoring } from "./http/scoring.ts";
 import { secureMessages } from "./http/secure-messages.ts";
+import { segmentApiCalls } from "./http/segment-api.ts";
 import { segments } from "./http/segments.ts";
 import { send } from "./http/send.ts";
 import { sendingConfigs } from "./http/sending-configs.ts";
+import { sequenceWebhooks } from "./http/sequence-webhooks.ts";
 import { sequences } from "./http/sequences.ts";
+import { seriesPreviews } from "./http/series-previews.ts";
 import { sites } from "./http/sites.ts";
+import { snippets } from "./http/snippets.ts";
 import { singleSignOn } from "./http/sso.ts";
 import { stockPhotos } from "./http/stock-photos.ts";
 import { suppressions } from "./http/suppressions.ts";
@@ -62,10 +70,14 @@ export const groups: RouteGroup[] = [
   topics,
   segments,
   templates,
+  snippets,
   holidays,
   campaigns,
+  campaignSeries,
+  seriesPreviews,
   campaignPreviews,
   sequences,
+  sequenceWebhooks,
   playbooks,
   forms,
   publicForms,
@@ -76,6 +88,8 @@ export const groups: RouteGroup[] = [
   customEvents,
   suppressions,
   secureMessages,
+  archive,
+  browserView,
   exports,
   analytics,
   imports,
@@ -87,7 +101,9 @@ export const groups: RouteGroup[] = [
   compliance,
   webhooks,
   stockPhotos,
+  media,
   tracking,
+  segmentApiCalls,
   providerWebhooks,
   health,
   system,

@@ -39,7 +39,11 @@ export interface SiteRef {
   siteId: number;
 }
 
+/** The words of the contract. Members who are limited to sites get them too. */
 const siteForbidden = () =>
+  forbidden("API key has no access to this site", { code: "site_forbidden" });
+
+const organizationForbidden = () =>
   forbidden(
     "This API key or member is limited to sites and cannot access data of the whole organization",
     { code: "site_forbidden" },
@@ -61,12 +65,13 @@ export function requireSitesAccess(
   { siteIds }: Pick<Caller, "siteIds">,
   needed: readonly number[] | null,
 ): void {
+  if (siteIds && !needed) throw organizationForbidden();
   if (siteIds && !needed?.every((id) => siteIds.includes(id))) throw siteForbidden();
 }
 
 /** Throws 403 if the caller is limited to sites. */
 export function requireOrganizationAccess({ siteIds }: Pick<Caller, "siteIds">): void {
-  if (siteIds) throw siteForbidden();
+  if (siteIds) throw organizationForbidden();
 }
 
 /**

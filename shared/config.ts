@@ -16,6 +16,10 @@ export const config = {
   get bucket() {
     return need("BUCKET_NAME");
   },
+  /** Whether the bucket is at another host than AWS. The SDK reads the address itself. */
+  get usesOwnS3() {
+    return optional("AWS_ENDPOINT_URL_S3") !== undefined;
+  },
   get kmsKey() {
     return need("KMS_KEY_ID");
   },
@@ -61,6 +65,10 @@ export const config = {
   get stripeWebhookSecret() {
     return optional("STRIPE_WEBHOOK_SECRET");
   },
+  /** Whether plans and credits can be bought. */
+  get sells() {
+    return Boolean(this.stripeSecret || this.stripeSecretKey);
+  },
   /** Replaces the origin of the Stripe API. */
   get stripeUrl() {
     return optional("STRIPE_URL");
@@ -70,9 +78,9 @@ export const config = {
    * sold.
    */
   get defaultPlan() {
-    const sells = this.stripeSecret || this.stripeSecretKey;
     return (
-      optional("DEFAULT_PLAN") ?? (this.signupMode === "first" && !sells ? "unlimited" : "free")
+      optional("DEFAULT_PLAN") ??
+      (this.signupMode === "first" && !this.sells ? "unlimited" : "free")
     );
   },
   /** `open`: everyone can sign up; `first`: only the first organization; `off`: nobody. */
@@ -87,8 +95,8 @@ export const config = {
       .map((address) => address.trim());
   },
   /**
-   * The sender of system mails: a sending config id, or `<provider>:<from address>` with
-   * credentials in the secret that SYSTEM_SENDER_SECRET names.
+   * The sender of system mails: `<provider>:<from address>`, with credentials in the secret that
+   * SYSTEM_SENDER_SECRET names.
    */
   get systemSender() {
     return optional("SYSTEM_SENDER");
@@ -140,14 +148,6 @@ export const config = {
   get dynamoDbReaders(): string[] {
     return (optional("DYNAMODB_READERS") ?? "").split(" ").filter(Boolean);
   },
-  /** Replaces the endpoint of an AWS service, as in the SDK. */
-  awsEndpointUrl: (service: string) =>
-    optional(
-      `AWS_ENDPOINT_URL_${toEnvName(service).replace("SECRETSMANAGER", "SECRETS_MANAGER")}`,
-    ) ?? optional("AWS_ENDPOINT_URL"),
-  get usesFipsEndpoints() {
-    return optional("AWS_USE_FIPS_ENDPOINT") === "true";
-  },
   queueUrl: (name: string) => need(`QUEUE_URL_${toEnvName(name)}`),
   /** Replaces the origin of Amazon SNS, for its certificates and subscription confirmations. */
   get snsUrl() {
@@ -156,6 +156,10 @@ export const config = {
   /** The RDAP service that returns the age of a domain, without a trailing slash. */
   get rdapUrl() {
     return (optional("RDAP_URL") ?? "https://rdap.org").replace(/(?<!\/)\/+$/, "");
+  },
+  /** Replaces the origins of CAPTCHA providers; the name of the provider follows in the path. */
+  get captchaUrl() {
+    return optional("CAPTCHA_URL")?.replace(/(?<!\/)\/+$/, "");
   },
   /** Pexels API key, for stock photos. */
   get pexelsApiKey() {
@@ -175,6 +179,13 @@ export const config = {
   /** Allows webhook URLs on this machine, with http and any port. For the local runner. */
   get allowLoopbackWebhooks() {
     return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";
+  },
+  /** IP ranges, other than public ones, in which SMTP servers of customers may be. */
+  get smtpPrivateNetworks() {
+    return (optional("SMTP_PRIVATE_NETWORKS") ?? "")
+      .split(",")
+      .map((range) => range.trim())
+      .filter(Boolean);
   },
   /** Time limit for a response of a customer's webhook endpoint. */
   get webhookTimeoutSeconds() {

@@ -54,6 +54,18 @@ export const errorMeanings = {
     cause: "The status of the campaign does not allow this. `error` names the statuses that do.",
     remedy: "Read the campaign for its status. To send a campaign again, create a new one.",
   },
+  captcha_failed: {
+    statuses: [400],
+    cause: "The form has a CAPTCHA, and the token is missing, was used before or is not valid.",
+    remedy: "Let the visitor solve the CAPTCHA again. A token is valid once, for a few minutes.",
+  },
+  captcha_unavailable: {
+    statuses: [503],
+    cause:
+      "The provider of the CAPTCHA did not answer, or does not accept the secret of the form. " +
+      "Nothing was stored.",
+    remedy: "Try again in a few minutes. If it stays so, check `captcha` of the form.",
+  },
   changed_meanwhile: {
     statuses: [409],
     cause: "The subscription changed while the plan was being changed.",
@@ -71,6 +83,11 @@ export const errorMeanings = {
       "same time. `error` says which.",
     remedy: "Read the record again, then decide whether to repeat the request.",
   },
+  contact_merged: {
+    statuses: [404],
+    cause: "The contact was merged into another one. `mergedInto` is the id of that one.",
+    remedy: "Use the id in `mergedInto`.",
+  },
   contended: {
     statuses: [503],
     cause: "Too many requests changed the same record at once.",
@@ -87,6 +104,16 @@ export const errorMeanings = {
     remedy:
       "Add the domain with `POST /domains`, publish its ownership record, and try again when " +
       "`status` is `verified`.",
+  },
+  external_id_exists: {
+    statuses: [409],
+    cause: "Another contact of the site has this `externalId`.",
+    remedy: "Update that contact, or clear its `externalId` first.",
+  },
+  draft_changed: {
+    statuses: [409],
+    cause: "Somebody has changed the draft of the sequence since it was read.",
+    remedy: "Read it again with `GET /sequences/{id}/draft`, and apply your change to it.",
   },
   email_exists: {
     statuses: [409],
@@ -133,7 +160,7 @@ export const errorMeanings = {
   in_use: {
     statuses: [409],
     cause: "Something uses the record, so it is not deleted. `details` names up to 20 users.",
-    remedy: "Change what uses the record, or delete it with `force=true`.",
+    remedy: "Change what uses the record, or delete it without `ifUnused=true`.",
   },
   internal: {
     statuses: [500],
@@ -181,6 +208,11 @@ export const errorMeanings = {
     cause: "The site already has a list with this name.",
     remedy: "Use that list, or another name.",
   },
+  merge_in_progress: {
+    statuses: [409],
+    cause: "The history of a contact that was merged into this one is still moving.",
+    remedy: "Send the request again in a moment.",
+  },
   method_not_allowed: {
     statuses: [405],
     cause: "The path exists, but not with this method. The header `Allow` names the methods.",
@@ -210,6 +242,11 @@ export const errorMeanings = {
     statuses: [503],
     cause: "The installation lacks a setting, which `error` names, or its value is refused.",
     remedy: "The operator of the installation sets it.",
+  },
+  not_pending: {
+    statuses: [409],
+    cause: "The contact does not wait for a confirmation: its status is not `pending`.",
+    remedy: "Nothing is left to confirm. To ask it again, set its status to `pending` first.",
   },
   not_found: {
     statuses: [404],
@@ -303,7 +340,9 @@ export const errorMeanings = {
   },
   site_forbidden: {
     statuses: [403],
-    cause: "The API key is bound to one site, and the request is about something else.",
+    cause:
+      "The API key or member is limited to sites, and the request is about another site or the " +
+      "whole organization.",
     remedy: "Use a key of that site, or one for the whole organization.",
   },
   site_has_sends: {
@@ -334,6 +373,21 @@ export const errorMeanings = {
       "Single sign-on opened the session. It is limited to its organization, and cannot change " +
       "the password or the second factors of the account.",
     remedy: "Log in with the password of the account.",
+  },
+  snippet_changed: {
+    statuses: [409],
+    cause: "Somebody has changed the snippet since it was read.",
+    remedy: "Read the snippet again, and repeat the change on it.",
+  },
+  snippet_cycle: {
+    statuses: [400],
+    cause: "The snippet would use itself, directly or through others.",
+    remedy: "Remove one of the uses that the message names.",
+  },
+  snippet_exists: {
+    statuses: [409],
+    cause: "The site already has a snippet with this name.",
+    remedy: "Use that snippet, or another name.",
   },
   steps_changed: {
     statuses: [409],
@@ -409,6 +463,13 @@ export const errorMeanings = {
     statuses: [400],
     cause: "A field or parameter is missing or not valid. `details` names each.",
     remedy: "Correct these fields.",
+  },
+  feed_unavailable: {
+    statuses: [400],
+    cause: "The feed of a campaign or series could not be read. The message says why.",
+    remedy:
+      "Make `feedUrl` respond with JSON, or `rss.url` with RSS or Atom, of up to 1 MB within 10 " +
+      "seconds, and try again.",
   },
   variables_missing: {
     statuses: [400],

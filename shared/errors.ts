@@ -18,7 +18,7 @@ export type ProblemKind =
   | "unavailable";
 
 /** A new code needs a row in error-codes.ts, with its cause and remedy. */
-export type ErrorCode = keyof typeof errorMeanings;
+export type ProblemCode = keyof typeof errorMeanings;
 
 /** One invalid field. `path` is its dotted name, such as `recipients.3.to`. */
 export interface ProblemDetail {
@@ -28,7 +28,7 @@ export interface ProblemDetail {
 
 interface ProblemOptions {
   /** Each kind has a default. */
-  code?: ErrorCode;
+  code?: ProblemCode;
   details?: ProblemDetail[];
   /** Replaces the HTTP status of the kind, for webhooks whose provider expects another one. */
   status?: number;
@@ -40,7 +40,7 @@ interface ProblemOptions {
 /** `message` is one sentence for the caller. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
-  readonly code: ErrorCode;
+  readonly code: ProblemCode;
   readonly details: ProblemDetail[] | undefined;
   readonly bodyFields: Record<string, string | number>;
   readonly status: number | undefined;
@@ -59,7 +59,7 @@ export class Problem extends Error {
   }
 }
 
-const defaultCodes: Record<ProblemKind, ErrorCode> = {
+const defaultCodes: Record<ProblemKind, ProblemCode> = {
   invalid: "validation_failed",
   unauthenticated: "unauthorized",
   unpaid: "payment_required",
@@ -101,7 +101,7 @@ export const upstream = problem("upstream");
 /** The service cannot do this now: a setting is missing, or one of its parts is down. */
 export const unavailable = problem("unavailable");
 
-const contendedCode: ErrorCode = "contended";
+const contendedCode: ProblemCode = "contended";
 /** 503 with Retry-After: too many concurrent writes of one item, and the retries are used up. */
 export const contended = (itemName: string): Problem =>
   unavailable(`${itemName} is being changed by too many requests at once: try again in a moment`, {

@@ -66,6 +66,10 @@ export async function nextContactIds(n: number): Promise<number[]> {
 /** The id of a custom event or page view. */
 export const nextActivityId = (): Promise<number> => replayOr("ACTIVITY", allocateActivityId);
 
+/** The first of `n` consecutive ids of custom events. */
+export const nextActivityIds = (n: number): Promise<number> =>
+  replayOr("ACTIVITY", () => allocateActivityId(n));
+
 /** Returns the first of `n` consecutive ids. */
 export const nextEventIds = (n: number): Promise<number> => allocateEventIds(n);
 

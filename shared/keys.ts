@@ -1,4 +1,5 @@
-// Every item of the table and every access pattern. Keys are made only here.
+// Every item of the table and every access pattern. Keys are made only here; items.md describes the
+// attributes of each item.
 // Each key includes the organization id, so an id of another organization cannot be read. The
 // exceptions are items that are looked up before the organization is known; they come first.
 import { createHash } from "node:crypto";
@@ -34,6 +35,8 @@ export type RecordKind =
   | "APIKEY"
   | "FOLDER"
   | "TEMPLATE"
+  | "MEDIA"
+  | "SNIPPET"
   | "CONFIG"
   | "WEBHOOK"
   | "LIST"
@@ -46,6 +49,7 @@ export type RecordKind =
   | "EXPORT"
   | "CAMPAIGN"
   | "HOLIDAY"
+  | "SERIES"
   | "REPORT"
   | "SEQUENCE"
   | "DOMAIN";
@@ -84,10 +88,6 @@ export interface CallKey {
 /** The partitions of everything that is stored by email address. */
 export const emailShards: string[] = [..."0123456789abcdef"];
 
-/** Partitions of the items that change rarely and that every send reads. */
-export const isSettingPartition = (pk: string): boolean =>
-  /^\d+#(ORG|SITE|CONFIG|DOMAINNAME|TEMPLATE)$/.test(pk);
-
 export const keys = {
   // Looked up before the organization is known. Each item names its organization.
   user: (email: string) => itemKey(`USER#${sha256(email.toLowerCase())}`),
@@ -114,7 +114,7 @@ export const keys = {
   shardLease: (shardKind: string, shard: number) => itemKey(`SHARD#${shardKind}`, String(shard)),
 
   // Organization
-  // exists until everything of the deleted site is erased
+  // Exists until everything of the deleted site is erased.
   siteErasure: (org: number, site: number) => itemKey(`${org}#SITEERASURE`, zeroPad(site)),
   organization: (org: number) => itemKey(`${org}#ORG`),
   // One for each member, with the role. The member who signed up may have no role: an owner.
@@ -146,6 +146,7 @@ export const keys = {
   idempotency: (org: number, key: string) => itemKey(`${org}#K${sha256(key)}`), // expires
   idempotencyPart: (org: number, key: string, part: number) =>
     itemKey(`${org}#K${sha256(key)}`, zeroPad(part)), // expires; part of a large response
+  mediaUsage: (org: number) => itemKey(`${org}#COUNT`, "MEDIABYTES"),
   upload: (org: number, id: string) => itemKey(`${org}#UPLOAD`, id), // expires
   // progress of an import
   importRun: (org: number, id: number) => itemKey(`${org}#IMPORTRUN`, zeroPad(id)),
@@ -163,11 +164,10 @@ export const keys = {
   requestBlock: (org: number, day: string, position: string) =>
     itemKey(`${org}#REQUESTS#${day}`, position), // expires
 
-  // Billing. One item holds the remaining quota and credits. It also holds the send counts of the
-  // first sites, because accepting a send changes both. Every change of credits has a ledger entry.
-  quotaAndCredits: (org: number) => itemKey(`${org}#ACCOUNT`),
-  // quota reserved for single sends; watches over them
-  accountShare: (org: number, shard: number) => itemKey(`${org}#ACCOUNT`, `SHARE#${shard}`),
+  // Billing. The account holds the credits, and every change of them has a ledger entry. It counts
+  // the mails of the period and the sends of the first sites, and its shards count single mails.
+  account: (org: number) => itemKey(`${org}#ACCOUNT`),
+  accountShard: (org: number, shard: number) => itemKey(`${org}#ACCOUNT`, `SHARD#${shard}`),
   stripeBilling: (org: number) => itemKey(`${org}#BILLING`), // Stripe customer and subscription
   ledgerEntry: (org: number, reference: string) => itemKey(`${org}#LEDGER`, reference),
   validationMonth: (org: number, month: string) => itemKey(`${org}#VALIDATIONS`, month), // expires
@@ -182,6 +182,9 @@ export const keys = {
   contact: (org: number, site: number, email: string) =>
     itemKey(`${org}#${site}#C${emailShardOf(email)}`, email.toLowerCase()),
   contactPointer: (org: number, id: number) => itemKey(`${org}#I${id}`),
+  // -> the contact of the site that has this id of the customer
+  externalId: (org: number, site: number, id: string) =>
+    itemKey(`${org}#${site}#EXTERNALID`, sha256(id)),
   contactCount: (org: number, site: number, shard: string) =>
     itemKey(`${org}#${site}#CCOUNT`, shard),
   // spelling of each custom field name
@@ -189,16 +192,19 @@ export const keys = {
   // a declared custom field
   contactField: (org: number, site: number, name: string) =>
     itemKey(`${org}#${site}#DECLARED`, name.toLowerCase()),
+  // converts what contacts have in a custom field
+  fieldConversion: (org: number, site: number, name: string) =>
+    itemKey(`${org}#${site}#CONVERSION`, name.toLowerCase()), // expires
   departure: (org: number, position: string) => itemKey(`${org}#CHANGES`, position), // expires
   emailChange: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#MOVED`, position), // expires; changes of addresses, by time
   // Mails of campaigns and holidays to the contacts of a site. Each settled call has a log entry
-  // until it is folded into pages of counts and into lists of who got what.
+  // until it is folded into buckets of counts and into lists of who got what.
   mailLogState: (org: number, site: number) => itemKey(`${org}#${site}#MAILLOG`),
   mailLogEntry: (org: number, site: number, { block, chunk, call }: CallKey) =>
     itemKey(`${org}#${site}#MAILLOG`, `${zeroPad(block)}#${chunk}#${call}`),
-  mailCountPage: (org: number, site: number, page: number) =>
-    itemKey(`${org}#${site}#MAILCOUNTS`, zeroPad(page)),
+  mailCountBucket: (org: number, site: number, bucket: number) =>
+    itemKey(`${org}#${site}#MAILCOUNTS`, zeroPad(bucket)),
   mailedFold: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#MAILINGS`, position), // a fold that has mails of a broadcast
   mailedContacts: (org: number, site: number, position: string) =>
@@ -206,7 +212,11 @@ export const keys = {
   groupName: (org: number, site: number, { kind, name }: { kind: GroupKind; name: string }) =>
     itemKey(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
   // copies of the topics of a site, in their order
+  // the names and versions of all snippets of a site
+  snippetDirectory: (org: number, site: number) => itemKey(`${org}#${site}#SNIPPETS`),
   siteTopics: (org: number, site: number) => itemKey(`${org}#${site}#TOPICS`),
+  leaveReasonCount: (org: number, site: number, shard: number) =>
+    itemKey(`${org}#${site}#LEAVECOUNT`, String(shard)),
   topicCount: (org: number, site: number, shard: string) => itemKey(`${org}#${site}#TCOUNT`, shard),
   membership: (
     org: number,
@@ -218,8 +228,11 @@ export const keys = {
   groupCount: (org: number, { kind, id }: GroupKey, shard: string) =>
     itemKey(`${org}#MCOUNT${kind}${id}`, shard),
   // by kind, then time: score changes, choices about topics, custom events, page views, form
-  // submissions, ended enrollments
+  // submissions, ended enrollments; the confirmation is one item
   contactLog: (org: number, contact: number, entry: string) => itemKey(`${org}#U${contact}`, entry),
+
+  // a contact whose history still has to move to the one that it was merged into
+  contactMerge: (org: number, contact: number) => itemKey(`${org}#CONTACTMERGE`, zeroPad(contact)),
 
   // expires; an action on many contacts
   contactAction: (org: number, id: number) => itemKey(`${org}#CONTACTACTION`, zeroPad(id)),
@@ -231,6 +244,9 @@ export const keys = {
   // in the partition of the visitor.
   eventName: (org: number, site: number, name: string) => itemKey(`${org}#EVENTNAME#${site}`, name),
   eventNameCount: (org: number, site: number) => itemKey(`${org}#EVENTNAMES`, zeroPad(site)),
+  // expires; -> the event that was recorded with an id of the caller
+  eventId: (org: number, site: number, id: string) =>
+    itemKey(`${org}#EVENTID#${site}#${sha256(id)}`),
   visitor: (org: number, site: number, visitor: string) =>
     itemKey(`${org}#V${site}#${sha256(visitor)}`), // expires
   visit: (
@@ -273,13 +289,19 @@ export const keys = {
     itemKey(`${org}#L${config}`, `W#${position}`),
   sendsFeed: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#SENDS`, position),
+  // Five minutes in which single sends were accepted. It exists until they are swept.
+  sweptWindow: (org: number, site: number, start: string) =>
+    itemKey(`${org}#${site}#WINDOW`, start),
   // Recipient index: which sends an address got.
   recipientSend: (org: number, email: string, position: string) =>
     itemKey(`${org}#TO#${sha256(email.trim().toLowerCase())}`, position), // expires
   recipientLogEntry: (org: number, log: string, position: string) =>
     itemKey(`${org}#TOLOG#${log}`, position), // expires
-  recipientPage: (org: number, { log, page }: { log: string; page: number }, position: string) =>
-    itemKey(`${org}#TOPAGE#${log}#${page}`, position), // expires
+  recipientBucket: (
+    org: number,
+    { log, bucket }: { log: string; bucket: number },
+    position: string,
+  ) => itemKey(`${org}#TOPAGE#${log}#${bucket}`, position), // expires
   secureMessage: (org: number, id: number) =>
     itemKey(`${org}#SM${sendPartitionOf(id)}`, zeroPad(id)), // has the same id as its send
   secureFeed: (org: number, site: number, position: string) =>
@@ -291,6 +313,14 @@ export const keys = {
   sourceCount: (org: number, { kind, id }: SourceKey, shard: number) =>
     itemKey(`${org}#N${kind}#${id}`, String(shard)),
   sourceState: (org: number, { kind, id }: SourceKey) => itemKey(`${org}#N${kind}#${id}`, "STATE"),
+  /** A run of recurring campaigns, by the date that it was due on. */
+  seriesRun: (org: number, series: number, date: string) => itemKey(`${org}#SR${series}`, date),
+  /** What recurring campaigns remember of their RSS feed. */
+  seriesFeed: (org: number, series: number) => itemKey(`${org}#SERIESFEED`, zeroPad(series)),
+  /** An email in the public archive of a site, by start and campaign; and its page. */
+  archivedMail: (org: number, site: number, position: string) =>
+    itemKey(`${org}#${site}#ARCHIVE`, position),
+  archivedPage: (org: number, campaign: number) => itemKey(`${org}#ARCHIVEPAGE`, zeroPad(campaign)),
   // Clicked links of a campaign: their numbers, and counters by variant.
   campaignLinks: (org: number, campaign: number) => itemKey(`${org}#CL${campaign}`, "URLS"),
   linkCount: (
@@ -327,7 +357,6 @@ export const keys = {
     sequence: number,
     { shard, contactId }: { shard: string; contactId: number },
   ) => itemKey(`${org}#Q${sequence}#${shard}`, zeroPad(contactId)),
-  cohort: (org: number, sequence: number, id: string) => itemKey(`${org}#QC${sequence}#${id}`),
   finishedEnrollment: (
     org: number,
     sequence: number,
@@ -341,19 +370,27 @@ export const keys = {
     { stepId, shard }: { stepId: number; shard: number },
   ) => itemKey(`${org}#QN${sequence}`, `STEP#${zeroPad(stepId)}#${shard}`),
   sequenceTask: (org: number, sequence: number) => itemKey(`${org}#QCHORE`, zeroPad(sequence)),
-  publicStart: (org: number, sequence: number, email: string) =>
-    // expires; a form or tracking event started the sequence for this address
-    itemKey(`${org}#QD${sequence}#${sha256(email)}`),
+  // what triggers have seen of a contact
+  contactWatch: (org: number, contact: number) => itemKey(`${org}#U${contact}`, "WATCH"),
+  // a sequence that has yet to look at all contacts
+  watchStart: (org: number, sequence: number) => itemKey(`${org}#QWATCH`, zeroPad(sequence)),
+  // changes of contacts that triggers still have to look at
+  changeNote: (org: number, id: string) => itemKey(`${org}#NOTE#${id}`),
+  // a request or notice of an action, until it is delivered
+  stepTask: (org: number, id: string) => itemKey(`${org}#STEPTASK#${id}`), // expires
   // triggers of its active sequences
   siteTriggers: (org: number, site: number) => itemKey(`${org}#${site}#TRIGGERS`),
+  // names of the events that its active sequences listen to
+  siteListeners: (org: number, site: number) => itemKey(`${org}#${site}#TRIGGERS`, "LISTENERS"),
 
   // Delivery events. The first events of a send are attributes of it, later ones have items. An
-  // event page lists the events that one worker run has counted.
+  // event commit lists the events that one round of a worker has counted.
   overflowEvent: (org: number, id: number, event: string) =>
     itemKey(`${org}#S${sendPartitionOf(id)}`, `${zeroPad(id)}#E${sha256(event).slice(0, 16)}`),
   sendEventCount: (org: number, id: number) =>
     itemKey(`${org}#S${sendPartitionOf(id)}`, `${zeroPad(id)}#N`), // number of its overflow events
-  eventPage: (org: number, site: number, run: string) => itemKey(`${org}#${site}#EVENTS`, run),
+  eventCommit: (org: number, site: number, round: string) =>
+    itemKey(`${org}#${site}#EVENTS`, round),
   eventTotals: (org: number, site: number) => itemKey(`${org}#EVENTCOUNT`, zeroPad(site)),
   // expires; outcomes of the latest mails to an address that had a soft bounce
   softBounces: (org: number, site: number, email: string) =>
@@ -369,8 +406,6 @@ export const keys = {
     site: number,
     { date, domain, shard }: { date: string; domain: string; shard: number },
   ) => itemKey(`${org}#${site}#DAY${date}`, `D#${domain}#${shard}`),
-  // expires; the run has counted its outcomes of single sends, or never will
-  outcomeRun: (org: number, run: string) => itemKey(`${org}#RUN#${run}`),
   // exists until its send is stored; expires when the event is given up
   unmatchedEvent: (org: number, event: number) => itemKey(`${org}#PARKED`, zeroPad(event)),
   droppedEventCount: (org: number) => itemKey(`${org}#UNMATCHED`),
@@ -381,8 +416,8 @@ export const keys = {
     itemKey(`${org}#WEBHOOKPACE#${sha256(host)}`, String(window)), // expires
   // exists until its events about records are queued
   outboxItem: (org: number, firstEvent: number) => itemKey(`${org}#OUTBOX`, zeroPad(firstEvent)),
-  deliveryPage: (org: number, webhook: number, page: number) =>
-    itemKey(`${org}#W${webhook}`, zeroPad(page)), // expires
+  deliveryBatch: (org: number, webhook: number, batch: number) =>
+    itemKey(`${org}#W${webhook}`, zeroPad(batch)), // expires
   usedToken: (config: number, token: string) =>
     itemKey(`CONFIG#${config}`, `TOKEN#${sha256(token)}`), // expires
 };
@@ -402,13 +437,15 @@ export const ranges = {
     keyRange(`${org}#SESSIONS#${user}`, start),
   // by email
   contacts: (org: number, site: number, shard: string) => keyRange(`${org}#${site}#C${shard}`),
+  fieldConversions: (org: number, site: number) => keyRange(`${org}#${site}#CONVERSION`),
   contactFields: (org: number, site: number) => keyRange(`${org}#${site}#DECLARED`), // by name
   contactCounts: (org: number, site: number) => keyRange(`${org}#${site}#CCOUNT`),
+  leaveReasonCounts: (org: number, site: number) => keyRange(`${org}#${site}#LEAVECOUNT`),
   topicCounts: (org: number, site: number) => keyRange(`${org}#${site}#TCOUNT`),
   departures: (org: number) => keyRange(`${org}#CHANGES`), // by time
   emailChanges: (org: number, site: number) => keyRange(`${org}#${site}#MOVED`), // by time
   mailLog: (org: number, site: number) => keyRange(`${org}#${site}#MAILLOG`), // the state first
-  mailCountPages: (org: number, site: number) => keyRange(`${org}#${site}#MAILCOUNTS`),
+  mailCountBuckets: (org: number, site: number) => keyRange(`${org}#${site}#MAILCOUNTS`),
   // by broadcast, then fold
   mailedFolds: (org: number, site: number, broadcast?: string) =>
     keyRange(`${org}#${site}#MAILINGS`, broadcast),
@@ -422,6 +459,7 @@ export const ranges = {
   deletedGroups: (org: number, kind: GroupKind) => keyRange(`${org}#DEAD${kind}`),
   contactLog: (org: number, contact: number, kind?: string) => keyRange(`${org}#U${contact}`, kind),
   selectedContacts: (org: number, action: number) => keyRange(`${org}#SELECTED#${action}`),
+  contactMerges: (org: number) => keyRange(`${org}#CONTACTMERGE`), // few and short-lived
   contactActions: (org: number) => keyRange(`${org}#CONTACTACTION`), // by id, so by age
   groupNames: (org: number, site: number, kind: GroupKind) =>
     keyRange(`${org}#${site}#${kind}NAME`),
@@ -441,8 +479,8 @@ export const ranges = {
   recipientSends: (org: number, email: string) =>
     keyRange(`${org}#TO#${sha256(email.trim().toLowerCase())}`), // by time
   recipientLog: (org: number, log: string) => keyRange(`${org}#TOLOG#${log}`), // by time
-  recipientPages: (org: number, { log, page }: { log: string; page: number }) =>
-    keyRange(`${org}#TOPAGE#${log}#${page}`), // by time of the newest mail
+  recipientBuckets: (org: number, { log, bucket }: { log: string; bucket: number }) =>
+    keyRange(`${org}#TOPAGE#${log}#${bucket}`), // by time of the newest mail
   overflowEvents: (org: number, id: number) =>
     keyRange(`${org}#S${sendPartitionOf(id)}`, `${zeroPad(id)}#E`),
   // by date: the rollup of a day, then its counters
@@ -452,10 +490,10 @@ export const ranges = {
     keyRange(`${org}#${site}#DAY${date}`), // by domain
   // by date
   dayDomainsRollups: (org: number, site: number) => keyRange(`${org}#${site}#DAYDOMAINS`),
-  eventPages: (org: number, site: number) => keyRange(`${org}#${site}#EVENTS`), // by time
+  eventCommits: (org: number, site: number) => keyRange(`${org}#${site}#EVENTS`), // by time
   softBounces: (org: number, site: number) => keyRange(`${org}#${site}#SOFTBOUNCES`),
   unmatchedEvents: (org: number) => keyRange(`${org}#PARKED`), // by event
-  deliveryPages: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
+  deliveryBatches: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),
   recordBodies: (org: number, kind: RecordKind, id: number) =>
@@ -465,11 +503,12 @@ export const ranges = {
   suppressionCounts: (org: number) => keyRange(`${org}#XCOUNT`),
   secureFeed: (org: number, site: number) => keyRange(`${org}#${site}#SECURE`), // by time
   secureCounts: (org: number, site: number) => keyRange(`${org}#${site}#SECURECOUNT`),
-  quotaAndCredits: (org: number) => keyRange(`${org}#ACCOUNT`), // the item itself, then its shares
-  accountShares: (org: number) => keyRange(`${org}#ACCOUNT`, "SHARE#"), // by shard
+  account: (org: number) => keyRange(`${org}#ACCOUNT`), // the account, then its shards
   sendCounts: (org: number) => keyRange(`${org}#SENDCOUNT`),
   ledger: (org: number) => keyRange(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#N${kind}#${id}`),
+  seriesRuns: (org: number, series: number) => keyRange(`${org}#SR${series}`), // by date
+  archivedMails: (org: number, site: number) => keyRange(`${org}#${site}#ARCHIVE`), // by time
   // counters by variant, then the numbers of the links
   campaignLinks: (org: number, campaign: number) => keyRange(`${org}#CL${campaign}`),
   enrollments: (org: number, sequence: number, shard: string) =>
@@ -493,8 +532,8 @@ export const indexes = {
     pk: `DUE#${kind}#${shard}`,
   }),
   /**
-   * Enrollments and cohorts by the minute in which they continue, mixed across organizations.
-   * Sorted by `time#hash`.
+   * Enrollments by the minute in which they continue, mixed across organizations. Sorted by
+   * `time#hash`.
    */
   dueEnrollments: (shard: number): IndexRange => ({ index: "due", pk: `DUE#ENROLLMENT#${shard}` }),
   /** Contacts of a site, newest first, by email shard. Sorted by `time#id`. */
@@ -522,6 +561,7 @@ export type IndexRange = KeyRange & { index: "due" | "new" };
 /** Kinds of work on the `due` index. */
 export const dueWorkKinds = [
   "SEND",
+  "SWEEP",
   "UNCERTAIN",
   "LANE",
   "BROADCAST",
@@ -542,18 +582,18 @@ export const dueWorkKinds = [
   "MAILLOG",
   "AUDIT",
   "CAMPAIGNAUDIT",
+  "NOTE",
+  "CONVERSION",
+  "WATCH",
+  "MERGE",
+  "STEPTASK",
+  "SERIES",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;
 export const enrollmentShards = 64;
-/** An account share has due sends: those that it watches over. */
-export const isAccountShareKey = ({ pk, sk }: Key): boolean =>
-  pk.endsWith("#ACCOUNT") && sk.startsWith("SHARE#");
 /** Spreads due work evenly over its shards. */
 export const dueShardOf = (id: number): number => id % dueShards;
-
-/** The index holds only keys, so the partition key tells cohorts from enrollments. */
-export const isCohortKey = ({ pk }: Key): boolean => /^\d+#QC\d/.test(pk);
 
 /** The attributes that add an item to an index range. */
 export const indexAttributes = (

@@ -29,11 +29,33 @@ const OutgoingEvent = z.object({
   contactId: Id.nullable(),
   email: z.string().nullable(),
   timestamp: z.string(),
-  /** Further fields of the body. Absent in events that an older version queued. */
-  details: z.record(z.string(), z.unknown()).optional(),
+  /** Further fields of the body. */
+  details: z.record(z.string(), z.unknown()),
 });
 export type OutgoingEvent = z.output<typeof OutgoingEvent>;
 export const maxOutgoingEvents = 100;
+
+/** Changes that are mailed to the owners of the organization, or to the person they concern. */
+const NoticeEvent = z.enum([
+  "api_key_created",
+  "sender_created",
+  "sender_changed",
+  "member_joined",
+  "role_changed",
+  "sso_changed",
+  "sso_removed",
+  "password_changed",
+  "second_factor_on",
+]);
+export type NoticeEvent = z.output<typeof NoticeEvent>;
+const NoticeSubject = z.object({
+  orgId: Id,
+  /** The recipient. Undefined: all owners, to be found. */
+  userId: Id.optional(),
+  /** Id of the key, sending config or member. */
+  recordId: Id.optional(),
+});
+export type NoticeSubject = z.output<typeof NoticeSubject>;
 
 const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("password_reset"), email: z.string() }),
@@ -43,6 +65,10 @@ const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("invitation"), orgId: Id, invitationId: Id }),
   z.object({ mail: z.literal("webhook_inactive"), orgId: Id, webhookId: Id }),
   z.object({ mail: z.literal("sending_quota"), orgId: Id, configId: Id }),
+  NoticeSubject.extend({
+    mail: z.literal("notice"),
+    event: NoticeEvent,
+  }),
 ]);
 export type SystemMail = z.output<typeof SystemMail>;
 
@@ -53,8 +79,13 @@ const SequenceWorkMessage = z.discriminatedUnion("work", [
     orgId: Id,
     enrollments: z.array(z.object({ sequenceId: Id, home: z.string(), contactId: Id })).max(100),
   }),
-  z.object({ work: z.literal("cohort"), orgId: Id, sequenceId: Id, cohortId: z.string().max(36) }),
   z.object({ work: z.literal("chore"), orgId: Id, sequenceId: Id }),
+  /** Contacts have changed, so triggers look at them. */
+  z.object({ work: z.literal("note"), orgId: Id, noteId: z.string().max(50) }),
+  /** Time can have changed what triggers see of a contact. */
+  z.object({ work: z.literal("look"), orgId: Id, siteId: Id, contactId: Id }),
+  /** The trigger of a sequence begins to watch contacts. */
+  z.object({ work: z.literal("watch"), orgId: Id, sequenceId: Id }),
   /**
    * A worker may have crashed after it stored chunks in this lane and before it enqueued the lane.
    */
@@ -79,11 +110,20 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("import"), orgId: Id, importId: Id }),
   /** Changes many contacts. */
   z.object({ job: z.literal("contact-action"), orgId: Id, actionId: Id }),
+  /** Converts the values of a custom field whose type has changed. */
+  z.object({
+    job: z.literal("convert-field"),
+    orgId: Id,
+    siteId: Id,
+    name: z.string().max(100),
+  }),
+  /** Moves the history of a contact to the one that it was merged into. */
+  z.object({ job: z.literal("merge-contact"), orgId: Id, contactId: Id }),
   /** Checks the DNS records of a domain. */
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
-  /** Moves a log of the recipient index into its pages. */
+  /** Moves a log of the recipient index into its buckets. */
   z.object({ job: z.literal("fold-recipient-log"), orgId: Id, log: z.string().max(10) }),
   /** Chains new entries of the audit log of an organization. */
   z.object({ job: z.literal("chain-audit-log"), orgId: Id }),
@@ -98,6 +138,8 @@ export const jobSeconds = {
   export: 300,
   import: 120,
   "contact-action": 120,
+  "convert-field": 120,
+  "merge-contact": 120,
   "check-domain": 60,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
@@ -148,31 +190,22 @@ export const queues = {
     ]),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
+  /** Runs a lane that has queued chunks. */
+  lane: queue("lane", z.object({ orgId: Id, configId: Id }), {
+    batch: 1,
+    timeoutSeconds: 180,
+    concurrency: 100,
+  }),
   /**
-   * Runs a lane that has queued chunks. `assists`: at a place beside the runner that owns the lane.
-   */
-  lane: queue(
-    "lane",
-    z.object({
-      orgId: Id,
-      configId: Id,
-      assists: z.object({ owner: z.string().max(20), place: z.int().min(1).max(9) }).optional(),
-    }),
-    {
-      batch: 1,
-      timeoutSeconds: 180,
-      concurrency: 100,
-    },
-  ),
-  /**
-   * Advances a campaign or holiday by one step. `beat` is the chain number. It is absent when a
-   * user or another job triggers the step. Messages of an older chain are ignored.
+   * Advances a campaign or holiday by one step, or runs a series that is due. `beat` is the chain
+   * number. It is absent when a user or another job triggers the step. Messages of an older chain
+   * are ignored.
    */
   campaigns: queue(
     "campaigns",
     z.object({
       orgId: Id,
-      kind: z.enum(["campaign", "holiday"]),
+      kind: z.enum(["campaign", "holiday", "series"]),
       id: Id,
       beat: z.int().optional(),
     }),
@@ -214,27 +247,35 @@ export const queues = {
   ),
   /**
    * Events for one webhook endpoint. The first message carries `events`; a retry reads them from
-   * `page` of the delivery log.
+   * `batch` of the delivery log.
    */
   forward: queue(
     "forward",
     z.object({
       orgId: Id,
       webhookId: Id,
-      page: Id,
+      batch: Id,
       events: z.array(OutgoingEvent).min(1).max(maxOutgoingEvents).optional(),
     }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
-  /** Completes the remaining steps of a form submission. `place` is its position. */
-  submission: queue("submission", z.object({ orgId: Id, formId: Id, place: z.string() }), {
-    timeoutSeconds: 60,
-  }),
+  /**
+   * Completes the remaining steps of a form submission, whose position is `place`, or sends the
+   * mail that asks a contact to confirm.
+   */
+  submission: queue(
+    "submission",
+    z.union([
+      z.object({ orgId: Id, formId: Id, place: z.string() }),
+      z.object({ orgId: Id, contactId: Id }),
+    ]),
+    { timeoutSeconds: 60 },
+  ),
   /**
    * Advances enrollments: those of a shard that are due, some that just started, or all of a
    * sequence.
    */
-  advance: queue("advance", SequenceWorkMessage, { batch: 1, timeoutSeconds: 60, concurrency: 16 }),
+  advance: queue("advance", SequenceWorkMessage, { timeoutSeconds: 60, concurrency: 16 }),
   /**
    * Rare work of all kinds shares one queue, because polling a queue costs 26 cents a month. A long
    * job ends before its `jobSeconds` and enqueues another message. Each organization is a message
@@ -251,6 +292,13 @@ export const queues = {
   report: queue("report", z.object({ orgId: Id, reportId: Id }), {
     timeoutSeconds: 60,
     concurrency: 4,
+  }),
+  /**
+   * Does what actions of sequences do outside of the service: requests to URLs and emails to
+   * members. A slow URL delays no webhook and no enrollment.
+   */
+  stepTasks: queue("step-tasks", z.object({ orgId: Id, taskId: z.string().max(50) }), {
+    timeoutSeconds: 60,
   }),
   /** Sends mails to our own users, such as password resets. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),

@@ -3,9 +3,11 @@ import { onlyOrgIdOf, onlySiteIdOf } from "../../shared/caller.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
+import * as memberCredentials from "../../shared/domain/identity/member-credentials.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import { isOperator } from "../../shared/domain/identity/operators.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as passwordChanges from "../../shared/domain/identity/password-changes.ts";
 import * as passwords from "../../shared/domain/identity/passwords.ts";
 import * as sessions from "../../shared/domain/identity/sessions.ts";
 import * as signups from "../../shared/domain/identity/signup.ts";
@@ -21,7 +23,7 @@ import {
   tooManyFailures,
 } from "../../shared/http/login-responses.ts";
 import { Deleted, MailedToken, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import * as cookies from "../../shared/http/session-cookie.ts";
+import * as sessionCookie from "../../shared/http/session-cookie.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { Id, RecordId } from "../../shared/kernel/record-fields.ts";
 
@@ -42,8 +44,11 @@ export const account = routeGroup("account", [
       409: "An account with this email address exists (`email_taken`).",
     },
     handle: async ({ body, request, reply }) => {
-      const { token, ...profile } = await signups.signUp(body, cookies.sessionClientOf(request));
-      reply.cookies.push(cookies.createSessionCookie(token));
+      const { token, ...profile } = await signups.signUp(
+        body,
+        sessionCookie.sessionClientOf(request),
+      );
+      reply.cookies.push(sessionCookie.createSessionCookie(token));
       return profile;
     },
   }),
@@ -81,10 +86,10 @@ export const account = routeGroup("account", [
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const loginResult = await accounts.logIn(body, cookies.sessionClientOf(request));
+      const loginResult = await accounts.logIn(body, sessionCookie.sessionClientOf(request));
       if ("mfaRequired" in loginResult) return loginResult;
       const { token, ...profile } = loginResult;
-      reply.cookies.push(cookies.createSessionCookie(token));
+      reply.cookies.push(sessionCookie.createSessionCookie(token));
       return profile;
     },
   }),
@@ -98,7 +103,7 @@ export const account = routeGroup("account", [
     }),
     handle: async ({ caller, reply }) => {
       await accounts.logOut(caller);
-      reply.cookies.push(cookies.expiredSessionCookie);
+      reply.cookies.push(sessionCookie.expiredSessionCookie);
       return { loggedOut: true as const };
     },
   }),
@@ -192,9 +197,9 @@ export const account = routeGroup("account", [
       const { token, ...profile } = await accounts.switchOrganization(
         caller,
         body.organizationId,
-        cookies.sessionClientOf(request),
+        sessionCookie.sessionClientOf(request),
       );
-      reply.cookies.push(cookies.createSessionCookie(token));
+      reply.cookies.push(sessionCookie.createSessionCookie(token));
       return profile;
     },
   }),
@@ -233,7 +238,7 @@ export const account = routeGroup("account", [
     operationId: "leaveOrganization",
     description:
       "Ends the caller's membership of the current organization, and the session. API keys that " +
-      "the user created stay.",
+      "the user created stay; open invitations of the user end.",
     auth: "session",
     level: "site",
     returns: z.object({
@@ -241,8 +246,8 @@ export const account = routeGroup("account", [
     }),
     errors: { 409: "The caller is the last owner (`last_owner`)." },
     handle: async ({ caller, reply }) => {
-      await members.leave(caller);
-      reply.cookies.push(cookies.expiredSessionCookie);
+      await memberCredentials.leave(caller);
+      reply.cookies.push(sessionCookie.expiredSessionCookie);
       return { left: true as const };
     },
   }),
@@ -290,7 +295,7 @@ export const account = routeGroup("account", [
       sent: z.literal(true).describe("Always true, whether or not the user exists."),
     }),
     handle: async ({ body }) => {
-      await accounts.requestPasswordReset(body.email);
+      await passwordChanges.requestPasswordReset(body.email);
       return { sent: true as const };
     },
   }),
@@ -304,9 +309,7 @@ export const account = routeGroup("account", [
     rateLimit: "address",
     body: z.object({
       token: z.string().min(1).max(200).describe("Token of the link in the email."),
-      password: passwords.NewPassword.describe(
-        "New password. 8 to 200 characters. The most common passwords are refused.",
-      ),
+      password: passwords.NewPassword.describe(`New password. ${passwords.newPasswordRule}`),
       revokeApiKeys: z
         .boolean()
         .default(false)
@@ -320,7 +323,7 @@ export const account = routeGroup("account", [
     }),
     handle: async ({ body: { token, password, revokeApiKeys } }) => ({
       reset: true as const,
-      apiKeys: await accounts.resetPassword(token, password, { revokeApiKeys }),
+      apiKeys: await passwordChanges.resetPassword(token, password, { revokeApiKeys }),
     }),
   }),
 
@@ -338,7 +341,7 @@ export const account = routeGroup("account", [
   }),
   route("POST /api-keys", "Create an API key", {
     level: "site_members",
-    auditedValues: ["name", "siteId", "scopes"],
+    auditedValues: ["name", "siteId", "scopes", "expiresAt"],
     description:
       "Returns the full key once, in `key`. Only its SHA-256 hash is stored: a lost key must " +
       "be revoked and replaced.",
@@ -379,16 +382,14 @@ export const account = routeGroup("account", [
     level: "site",
     body: z.object({
       currentPassword: passwords.PasswordInput.describe("Current password of the user."),
-      newPassword: passwords.NewPassword.describe(
-        "New password. 8 to 200 characters. The most common passwords are refused.",
-      ),
+      newPassword: passwords.NewPassword.describe(`New password. ${passwords.newPasswordRule}`),
     }),
     returns: z.object({
       changed: z.literal(true).describe("Always true: the new password is set."),
     }),
     errors: { 429: tooManyFailures },
     handle: async ({ caller, body }) => {
-      await accounts.changePassword(caller, body);
+      await passwordChanges.changePassword(caller, body);
       return { changed: true as const };
     },
   }),

@@ -5,9 +5,10 @@ import * as dashboards from "../../shared/domain/analytics/dashboard.ts";
 import * as deliverabilities from "../../shared/domain/analytics/deliverability.ts";
 import { Export } from "../../shared/domain/analytics/exports/exports.ts";
 import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
+import { getLeaveReasons, LeaveReasons } from "../../shared/domain/analytics/leave-reasons.ts";
 import * as overviews from "../../shared/domain/analytics/overview.ts";
 import { ChartInterval } from "../../shared/domain/analytics/periods.ts";
-import * as schedules from "../../shared/domain/analytics/report-schedules.ts";
+import * as reportSchedules from "../../shared/domain/analytics/report-schedules.ts";
 import * as sequenceReports from "../../shared/domain/analytics/sequence-reports.ts";
 import {
   getTopicStatistics,
@@ -23,7 +24,7 @@ import {
   pagedSchema,
   route,
 } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 import { formatTable } from "../../shared/kernel/table-export.ts";
 
 const siteId = QueryId.optional();
@@ -43,10 +44,10 @@ const ReportQuery = PageQuery.extend({
 });
 type ReportQuery = z.output<typeof ReportQuery>;
 
-const csvAlternative = {
-  alternativeContentType: "text/csv; charset=utf-8",
-  deferredReturns: Export,
-};
+/** For reports that return contacts. */
+const contactRights = { right: "audience:read", exportRight: "audience:export" } as const;
+const csv = "text/csv; charset=utf-8";
+const csvAlternative = { alternativeContentType: csv, deferredReturns: Export };
 
 interface ReportRequest {
   caller: Caller;
@@ -81,6 +82,7 @@ const contactReportRoute = (
     operationId,
     description,
     level: "site",
+    ...contactRights,
     query: ReportQuery,
     returns: pagedSchema("contacts", contactReports.ReportedContact),
     ...csvAlternative,
@@ -136,6 +138,23 @@ export const analytics = routeGroup("analytics", [
     returns: TopicStatistics,
     handle: ({ caller, query }) => getTopicStatistics(caller, query),
   }),
+  route("GET /analytics/leave-reasons", "Get the reasons for unsubscribing", {
+    operationId: "getLeaveReasons",
+    description:
+      "Returns how often contacts gave each reason on the page behind the unsubscribe link: of a " +
+      "site in the period, or of a campaign since it was sent. Each email counts one answer.",
+    level: "site",
+    query: z.object({
+      period: overviews.periodQueryFields.period,
+      siteId: siteId.describe(
+        "Site of the answers. Defaults to the site of the API key, else to the organization's " +
+          "only site; required otherwise, unless `campaignId` is given.",
+      ),
+      campaignId: QueryId.optional().describe("Campaign of the answers, instead of a site."),
+    }),
+    returns: LeaveReasons,
+    handle: ({ caller, query }) => getLeaveReasons(caller, query),
+  }),
   contactReportRoute("multi-sequence", "List contacts in several sequences", {
     operationId: "listMultiSequenceContacts",
     description:
@@ -146,6 +165,7 @@ export const analytics = routeGroup("analytics", [
     description:
       "Returns active enrollments without progress for 24 hours or more, newest sequence first.",
     level: "site",
+    ...contactRights,
     query: ReportQuery,
     returns: pagedSchema("enrollments", sequenceReports.StalledEnrollment),
     ...csvAlternative,
@@ -168,7 +188,7 @@ export const analytics = routeGroup("analytics", [
         .describe("`csv` returns the whole report in the same order."),
     }),
     returns: pagedSchema("sequences", sequenceReports.SequenceFunnel),
-    alternativeContentType: csvAlternative.alternativeContentType,
+    alternativeContentType: csv,
     handle: async ({ caller, query: { siteId, format, bom, ...page }, reply }) => {
       if (format === "json") return sequenceReports.listFunnels(caller, siteId, page);
       reply.headers["content-disposition"] = 'attachment; filename="sequence-funnel.csv"';
@@ -197,14 +217,11 @@ export const analytics = routeGroup("analytics", [
     description: "Returns report schedules, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: siteId.describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
     }),
-    returns: pagedSchema("schedules", schedules.ReportSchedule),
+    returns: pagedSchema("schedules", reportSchedules.ReportSchedule),
     handle: async ({ caller, query: { siteId, ...page } }) => {
-      const { items, pagination } = await schedules.list(caller, page, siteId);
+      const { items, pagination } = await reportSchedules.list(caller, page, siteId);
       return { schedules: items, pagination };
     },
   }),
@@ -218,31 +235,31 @@ export const analytics = routeGroup("analytics", [
       "organization's oldest verified sending config and counts towards the plan. It is not " +
       "a send of the site: it is in no list, statistic or event of the site. GET /sends/:id " +
       "with `lastSendId` returns its status.",
-    body: schedules.NewReportSchedule,
-    returns: schedules.ReportSchedule,
+    body: reportSchedules.NewReportSchedule,
+    returns: reportSchedules.ReportSchedule,
     status: 201,
-    handle: ({ caller, body }) => schedules.create(caller, body),
+    handle: ({ caller, body }) => reportSchedules.create(caller, body),
   }),
   route("GET /reports/schedules/:id", "Get a report schedule", {
     operationId: "getReportSchedule",
     level: "site",
-    returns: schedules.ReportSchedule,
-    handle: ({ caller, params }) => schedules.find(caller, params.id),
+    returns: reportSchedules.ReportSchedule,
+    handle: ({ caller, params }) => reportSchedules.find(caller, params.id),
   }),
   route("PUT /reports/schedules/:id", "Update a report schedule", {
     operationId: "updateReportSchedule",
     description: "Updates the given fields.",
     level: "site",
-    body: schedules.ReportScheduleChanges,
-    returns: schedules.ReportSchedule,
-    handle: ({ caller, params, body }) => schedules.change(caller, params.id, body),
+    body: reportSchedules.ReportScheduleChanges,
+    returns: reportSchedules.ReportSchedule,
+    handle: ({ caller, params, body }) => reportSchedules.change(caller, params.id, body),
   }),
   route("DELETE /reports/schedules/:id", "Delete a report schedule", {
     operationId: "deleteReportSchedule",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
-      await schedules.remove(caller, id);
+      await reportSchedules.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),

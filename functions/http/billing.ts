@@ -1,11 +1,12 @@
 import * as z from "zod";
+import { config } from "../../shared/config.ts";
 import * as checkouts from "../../shared/domain/billing/checkout.ts";
-import * as changes from "../../shared/domain/billing/plan-changes.ts";
-import * as notices from "../../shared/domain/billing/stripe-webhook.ts";
+import * as planChanges from "../../shared/domain/billing/plan-changes.ts";
+import * as stripeWebhook from "../../shared/domain/billing/stripe-webhook.ts";
 import * as subscriptions from "../../shared/domain/billing/subscriptions.ts";
 import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import * as limits from "../../shared/http/rate-limit.ts";
+import * as rateLimit from "../../shared/http/rate-limit.ts";
 import { ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { offeredPlanKeys, planKeys, plans } from "../../shared/plans.ts";
 
@@ -21,8 +22,17 @@ export const billing = routeGroup("billing", [
     level: "site",
     returns: z.object({
       plans: z.array(reports.Plan).describe("Plans to choose from, cheapest first."),
+      purchasable: z
+        .boolean()
+        .describe(
+          "Whether plans and credits can be bought. `false`: the operator of the service has not " +
+            "configured billing.",
+        ),
     }),
-    handle: async () => ({ plans: offeredPlanKeys.map(reports.toApiPlan) }),
+    handle: async () => ({
+      plans: offeredPlanKeys.map(reports.toApiPlan),
+      purchasable: config.sells,
+    }),
   }),
   route("GET /plans/current", "Get the current plan", {
     operationId: "getCurrentPlan",
@@ -50,7 +60,6 @@ export const billing = routeGroup("billing", [
     description:
       "Without `confirm`, returns what the change would cost. With `confirm: true`, changes " +
       "the plan.",
-    auth: "session",
     preview: ({ confirm }) => !confirm,
     body: z
       .object({
@@ -76,7 +85,7 @@ export const billing = routeGroup("billing", [
           { plan: "growth", confirm: true, prorationDate: 1795165200 },
         ],
       }),
-    returns: changes.PlanChange,
+    returns: planChanges.PlanChange,
     errors: {
       402: "The card was declined (`payment_failed`). Nothing has changed.",
       409:
@@ -84,15 +93,14 @@ export const billing = routeGroup("billing", [
         "(`checkout_required`), or there is none to end (`no_subscription`).",
       ...stripeErrors,
     },
-    handle: ({ caller, body }) => changes.changePlan(caller, body),
+    handle: ({ caller, body }) => planChanges.changePlan(caller, body),
   }),
   route("POST /plans/cancel", "Cancel the subscription", {
     operationId: "cancelPlan",
     description: "The plan stays until the period ends.",
-    auth: "session",
     returns: subscriptions.Subscription,
     errors: { 409: "There is no subscription (`no_subscription`).", ...stripeErrors },
-    handle: ({ caller }) => changes.cancelSubscription(caller),
+    handle: ({ caller }) => planChanges.cancelSubscription(caller),
   }),
   route("GET /plans/usage", "Get usage of the plan", {
     operationId: "getPlanUsage",
@@ -101,12 +109,12 @@ export const billing = routeGroup("billing", [
       plan: z.enum(planKeys).describe("Key of the current plan."),
       period: reports.UsagePeriod,
       mails: reports.MailUsage,
-      requests: limits.RateLimitWindows.describe("Requests in the current minute."),
+      requests: rateLimit.RateLimitWindows.describe("Requests in the current minute."),
     }),
     handle: async ({ caller }) => {
       const [usage, requests] = await Promise.all([
         reports.getUsage(caller.orgId),
-        limits.getWindows(caller),
+        rateLimit.getWindows(caller),
       ]);
       return { ...usage, requests };
     },
@@ -139,7 +147,6 @@ export const billing = routeGroup("billing", [
     auditedValues: ["plan"],
     operationId: "createPlanCheckout",
     description: "Returns a Stripe page where the plan is paid.",
-    auth: "session",
     body: z
       .object({
         plan: z.enum(paidPlans).describe("Plan to pay for."),
@@ -173,15 +180,17 @@ export const billing = routeGroup("billing", [
     description:
       "Returns a Stripe page where the package is paid. The credits are added when Stripe " +
       "confirms the payment.",
-    auth: "session",
     body: z
       .object({
         packageId: z
-          .enum(checkouts.creditPackageIds)
+          .int()
+          .refine((id) => checkouts.findCreditPackage(id) !== undefined, {
+            error: "must be the id of a package",
+          })
           .describe("Package to buy: `id` of GET /billing/credits."),
         returnUrl: checkouts.ReturnUrl,
       })
-      .meta({ examples: [{ packageId: checkouts.creditPackageIds[0] }] }),
+      .meta({ examples: [{ packageId: checkouts.creditPackages[0]!.id }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
     errors: stripeErrors,
@@ -190,7 +199,6 @@ export const billing = routeGroup("billing", [
   route("POST /billing/portal", "Create a customer portal session", {
     operationId: "createPortalSession",
     description: "Returns a Stripe page for cards, billing addresses and invoices.",
-    auth: "session",
     body: z.object({ returnUrl: checkouts.ReturnUrl }).meta({ examples: [{}] }),
     status: 201,
     returns: z.object({ url: z.string().describe("Stripe page to redirect the browser to.") }),
@@ -201,9 +209,9 @@ export const billing = routeGroup("billing", [
     operationId: "receiveStripeEvent",
     description:
       "Called by Stripe, not by customers. Needs these event types: " +
-      `${notices.stripeEventTypes.map((type) => `\`${type}\``).join(", ")}.`,
+      `${stripeWebhook.stripeEventTypes.map((type) => `\`${type}\``).join(", ")}.`,
     auth: "public",
-    signed: true,
+    maxSignedBytes: 1024 * 1024,
     rawBodyTypes: {
       "application/json": z
         .looseObject({})
@@ -212,7 +220,7 @@ export const billing = routeGroup("billing", [
     returns: ReceivedWebhook,
     errors: { 400: "The signature is not valid (`signature_invalid`).", ...stripeErrors },
     handle: async ({ request }) => {
-      await notices.handleEvent(request.rawBody, request.headers["stripe-signature"]);
+      await stripeWebhook.handleEvent(request.rawBody, request.headers["stripe-signature"]);
       return { received: true as const };
     },
   }),

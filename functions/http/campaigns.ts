@@ -1,24 +1,29 @@
 import * as z from "zod";
-import * as audits from "../../shared/domain/campaigns/audit/campaign-audit.ts";
-import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
-import * as links from "../../shared/domain/campaigns/campaign-links.ts";
-import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
-import * as timeline from "../../shared/domain/campaigns/campaign-timeline.ts";
+import * as campaignAudit from "../../shared/domain/campaigns/audit/campaign-audit.ts";
+import * as campaignActions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { CampaignDetail } from "../../shared/domain/campaigns/campaign-detail-schema.ts";
+import * as campaignLinks from "../../shared/domain/campaigns/campaign-links.ts";
+import * as campaignSchema from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as campaignTimeline from "../../shared/domain/campaigns/campaign-timeline.ts";
 import {
   listLocalTimeWarnings,
   listWarnings,
 } from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as records from "../../shared/domain/campaigns/campaigns.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
+import * as variantSchema from "../../shared/domain/campaigns/variant-schema.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
 import { maxLinks } from "../../shared/domain/sending/clicked-links.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { Deleted, NameSearch, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 
-const { CampaignAudit } = audits;
-const { Campaign, CampaignDetail, CampaignVariant } = campaign;
+const { CampaignAudit } = campaignAudit;
+const { Campaign } = campaignSchema;
+const { CampaignVariant } = variantSchema;
 const notEditable = "The campaign is not a draft or scheduled (`campaign_status`)";
+const noticeForbidden =
+  "The campaign is a notice, and the caller lacks the right `marketing:notice`.";
 const notSendable = "The campaign is not complete: the message names what is missing.";
 
 export const campaigns = routeGroup("campaigns", [
@@ -26,25 +31,25 @@ export const campaigns = routeGroup("campaigns", [
     description: "Returns campaigns, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
       status: z
-        .enum(campaign.broadcastStatuses)
+        .enum(campaignSchema.broadcastStatuses)
         .optional()
         .describe("Only items with this status."),
+      seriesId: QueryId.optional().describe("Only campaigns of this series."),
     }),
     returns: pagedSchema("campaigns", Campaign),
-    handle: ({ caller, query: { siteId, status, ...page } }) =>
-      records.list(caller, page, { siteId, status }),
+    handle: ({ caller, query: { siteId, status, seriesId, ...page } }) =>
+      records.list(caller, page, { siteId, status, seriesId }),
   }),
   route("POST /campaigns", "Create a campaign", {
     description:
       "Creates a draft. Send it with POST /campaigns/:id/send or schedule it with POST " +
       "/campaigns/:id/schedule.",
     level: "site",
-    body: campaign.NewCampaign,
+    body: campaignSchema.NewCampaign,
+    auditedValues: ["purpose"],
     returns: Campaign,
     status: 201,
     errors: { 404: "The site, template, list, tag, segment or sending config does not exist." },
@@ -61,9 +66,10 @@ export const campaigns = routeGroup("campaigns", [
       "Updates the given fields while the status is `draft` or `scheduled`. A scheduled " +
       "campaign must stay complete.",
     level: "site",
-    body: campaign.CampaignChanges,
+    body: campaignSchema.CampaignChanges,
+    auditedValues: ["purpose"],
     returns: Campaign,
-    errors: { 409: `${notEditable}.` },
+    errors: { 403: noticeForbidden, 409: `${notEditable}.` },
     handle: ({ caller, params, body }) => records.updateCampaign(caller, params.id, body),
   }),
   route("DELETE /campaigns/:id", "Delete a campaign", {
@@ -86,15 +92,17 @@ export const campaigns = routeGroup("campaigns", [
       "`localTime`, each contact gets the email at that time in its own time zone.",
     level: "site",
     rateLimit: "send",
-    body: campaign.CampaignSchedule,
+    body: campaignSchema.CampaignSchedule,
+    auditedValues: ["confirm"],
     returns: Campaign,
     errors: {
       400: notSendable,
+      403: noticeForbidden,
       409: "The campaign has already started or ended (`campaign_status`).",
     },
     handle: async ({ caller, params, body, reply }) => {
       const warnings = await listWarnings(caller, params.id);
-      const campaign = await state.schedule(caller, params.id, body);
+      const campaign = await campaignActions.schedule(caller, params.id, body);
       reply.warnings.push(...warnings, ...listLocalTimeWarnings(body));
       return campaign;
     },
@@ -102,21 +110,31 @@ export const campaigns = routeGroup("campaigns", [
   route("POST /campaigns/:id/send", "Send a campaign", {
     description:
       "Starts sending at once. The status becomes `sending`, then `sent` when no email is " +
-      "queued or sending any more.",
+      "queued or sending any more. A notice needs `confirm`, which the audit log keeps.",
     level: "site",
     rateLimit: "send",
+    body: campaignSchema.CampaignStart,
+    auditedValues: ["confirm"],
     returns: Campaign,
     errors: {
       400: notSendable,
+      403: noticeForbidden,
       402: "The plan's emails and the credits are used up.",
       409: "The campaign has already started or ended (`campaign_status`).",
     },
-    handle: async ({ caller, params, reply }) => {
+    handle: async ({ caller, params, body, reply }) => {
       const warnings = await listWarnings(caller, params.id);
-      const campaign = await state.sendNow(caller, params.id);
+      const campaign = await campaignActions.sendNow(caller, params.id, body);
       reply.warnings.push(...warnings);
       return campaign;
     },
+  }),
+  route("POST /campaigns/:id/unschedule", "Make a scheduled campaign a draft again", {
+    description: "Removes the time of a scheduled or held campaign. Safe to repeat.",
+    level: "site",
+    returns: Campaign,
+    errors: { 409: "The campaign has started or was cancelled (`campaign_status`)." },
+    handle: ({ caller, params }) => campaignActions.unschedule(caller, params.id),
   }),
   route("POST /campaigns/:id/cancel", "Cancel a campaign", {
     description:
@@ -125,7 +143,7 @@ export const campaigns = routeGroup("campaigns", [
     level: "site",
     returns: Campaign,
     errors: { 409: "The campaign has already ended (`campaign_status`)." },
-    handle: ({ caller, params }) => state.cancel(caller, params.id),
+    handle: ({ caller, params }) => campaignActions.cancel(caller, params.id),
   }),
   route("POST /campaigns/:id/pause", "Pause a campaign", {
     description:
@@ -134,14 +152,14 @@ export const campaigns = routeGroup("campaigns", [
     level: "site",
     returns: Campaign,
     errors: { 409: "The campaign is not being sent (`campaign_status`)." },
-    handle: ({ caller, params }) => state.pause(caller, params.id),
+    handle: ({ caller, params }) => campaignActions.pause(caller, params.id),
   }),
   route("POST /campaigns/:id/resume", "Resume a campaign", {
     description: "Continues a paused campaign.",
     level: "site",
     returns: Campaign,
     errors: { 409: "The campaign is not paused (`campaign_status`)." },
-    handle: ({ caller, params }) => state.resume(caller, params.id),
+    handle: ({ caller, params }) => campaignActions.resume(caller, params.id),
   }),
   route("POST /campaigns/:id/resend", "Send a campaign again", {
     operationId: "resendCampaign",
@@ -177,8 +195,8 @@ export const campaigns = routeGroup("campaigns", [
       "together. The counts are exact. They include links in the footer if the provider tracks " +
       "them.",
     level: "site",
-    returns: links.CampaignLinks,
-    handle: ({ caller, params }) => links.list(caller, params.id),
+    returns: campaignLinks.CampaignLinks,
+    handle: ({ caller, params }) => campaignLinks.list(caller, params.id),
   }),
   route("GET /campaigns/:id/timeline", "Get the figures of a campaign over time", {
     operationId: "getCampaignTimeline",
@@ -188,8 +206,8 @@ export const campaigns = routeGroup("campaigns", [
       "of GET /campaigns/:id. Opens and clicks that come more than 60 days after the email are " +
       "in `stats` only, as is everything that was counted before the service had this endpoint.",
     level: "site",
-    returns: timeline.CampaignTimeline,
-    handle: ({ caller, params }) => timeline.getTimeline(caller, params.id),
+    returns: campaignTimeline.CampaignTimeline,
+    handle: ({ caller, params }) => campaignTimeline.getTimeline(caller, params.id),
   }),
   route("GET /campaigns/:id/audit", "Get the audit of a campaign", {
     operationId: "getCampaignAudit",
@@ -213,7 +231,7 @@ export const campaigns = routeGroup("campaigns", [
     ].join("\n\n"),
     level: "site",
     returns: CampaignAudit,
-    handle: ({ caller, params }) => audits.getAudit(caller, params.id),
+    handle: ({ caller, params }) => campaignAudit.getAudit(caller, params.id),
   }),
   route("POST /campaigns/:id/audit", "Audit a campaign again", {
     operationId: "checkCampaignAudit",
@@ -226,7 +244,7 @@ export const campaigns = routeGroup("campaigns", [
     status: 202,
     returns: CampaignAudit,
     errors: { 409: "The campaign has not ended (`campaign_status`)." },
-    handle: ({ caller, params }) => audits.auditAgain(caller, params.id),
+    handle: ({ caller, params }) => campaignAudit.auditAgain(caller, params.id),
   }),
   route("GET /campaigns/:id/variants", "List campaign variants", {
     description:
@@ -242,12 +260,12 @@ export const campaigns = routeGroup("campaigns", [
       "Adds another subject, template or html to an A/B test. A campaign can have up to 10 " +
       "variants.",
     level: "site",
-    body: campaign.NewVariant,
+    body: variantSchema.NewVariant,
     returns: CampaignVariant,
     status: 201,
     errors: {
       409:
-        `${notEditable}, or has ${campaign.maxVariants} variants already ` +
+        `${notEditable}, or has ${variantSchema.maxVariants} variants already ` +
         "(`too_many_variants`).",
     },
     handle: ({ caller, params, body }) => variants.create(caller, params.id, body),
@@ -261,7 +279,7 @@ export const campaigns = routeGroup("campaigns", [
   route("PUT /campaigns/:id/variants/:variantId", "Update a campaign variant", {
     description: "Updates the given fields.",
     level: "site",
-    body: campaign.VariantChanges,
+    body: variantSchema.VariantChanges,
     returns: CampaignVariant,
     errors: { 409: `${notEditable}.` },
     handle: ({ caller, params, body }) =>

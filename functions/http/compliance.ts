@@ -1,17 +1,26 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
-import type { TopicChoice } from "../../shared/domain/audience/topics/topic-choice-schemas.ts";
-import { maxTopicsPerSite } from "../../shared/domain/audience/topics/topic-subscription.ts";
+import { preferenceFieldTypes } from "../../shared/domain/audience/contacts/preference-fields.ts";
+import * as preferences from "../../shared/domain/delivery-events/preferences.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as settings from "../../shared/domain/identity/compliance.ts";
-import { preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
-import { Problem, invalid as refused, tooLarge } from "../../shared/errors.ts";
+import { preferredLanguage, supportedLanguage } from "../../shared/email/languages.ts";
+import { Problem } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  type ActionName,
+  isFormWithoutButton,
+  isJson,
+  PreferenceAction,
+  PreferenceForm,
+  parseAction,
+} from "../../shared/http/preference-actions.ts";
+import { allowLogo } from "../../shared/http/responses.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
-import { parseJson } from "../../shared/kernel/json.ts";
-import { Id, RecordId } from "../../shared/kernel/record-fields.ts";
+import { RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import {
+  type PageView,
   renderInvalidLinkPage,
   renderUnsubscribePage,
 } from "../../shared/pages/unsubscribe-pages.ts";
@@ -24,8 +33,8 @@ const LinkToken = z
   .max(1000)
   .describe("Token of the link in the email. It does not expire.");
 const responseFormats =
-  "Returns a page in English, German, French or Spanish by `Accept-Language`, or JSON with " +
-  "`Accept: application/json`.";
+  "Returns a page in the language of the email, else in the `locale` of the contact, else by " +
+  "`Accept-Language`, in one of ten languages, or JSON with `Accept: application/json`.";
 const UnsubscribeState = z
   .object({
     email: z.string().describe("Email address that the link was sent to."),
@@ -50,51 +59,25 @@ const UnsubscribeState = z
         }),
       )
       .describe("Public topics of the site, and the topic of the email, in their order."),
-  })
-  .meta({ id: "UnsubscribeStanding" });
-const actionField = z
-  .enum(["unsubscribe", "unsubscribe_site", "unsubscribe_all", "choose_topics", "resubscribe"])
-  .default("unsubscribe")
-  .describe(
-    "What to do. `unsubscribe`: leave the topic of the email, or the site if the email has none. " +
-      "`unsubscribe_site`: no more email from the site. `unsubscribe_all`: no more email from " +
-      "any site of the organization. `choose_topics`: join and leave topics. `resubscribe`: get " +
-      "email from the site again.",
-  );
-const Action = z
-  .object({
-    action: actionField,
-    topics: z
+    snoozedUntil: Timestamp.nullable().describe(
+      "Until when the contact has paused marketing email, or `null`.",
+    ),
+    canSnooze: z.boolean().describe("Whether the contact can pause marketing email."),
+    asksLeaveReason: z
+      .boolean()
+      .describe("Whether the page asks why the contact unsubscribed: see `give_reason`."),
+    fields: z
       .array(
         z.object({
-          id: Id.describe("Id of a topic of the page."),
-          subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
+          key: z.string().describe("Name of the field in `change_fields`."),
+          label: z.string().nullable().describe("Label of a custom field. Otherwise `null`."),
+          type: z.enum(preferenceFieldTypes).describe("How values are read."),
+          value: z.string().nullable().describe("Value as text, or `null`."),
         }),
       )
-      .max(maxTopicsPerSite)
-      .default([])
-      .describe("For `choose_topics`: topics to join or leave. The others stay as they are."),
+      .describe("Fields that the contact can change, as the site chose them."),
   })
-  .meta({
-    id: "UnsubscribeAction",
-    examples: [{ action: "unsubscribe" }],
-  });
-const topicIds = z
-  .string()
-  .max(20)
-  .regex(/^\d+$/)
-  .meta({ examples: ["1"] });
-const ActionForm = z
-  .object({
-    action: actionField,
-    shown: topicIds
-      .optional()
-      .describe("For `choose_topics`: id of a topic that the page shows. Repeated for each."),
-    topic: topicIds
-      .optional()
-      .describe("Id of a shown topic to join. Repeated for each. The other shown ones are left."),
-  })
-  .meta({ examples: [{ action: "unsubscribe" }] });
+  .meta({ id: "UnsubscribeStanding" });
 const OneClickBody = z.object({
   "List-Unsubscribe": z
     .literal("One-Click")
@@ -135,7 +118,8 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
     description:
       "Called by mail clients through the List-Unsubscribe header. Leaves the topic of the " +
       "email, or all marketing email of the site if the email has no topic. The body is " +
-      "ignored. Safe to repeat.",
+      "ignored, because some mail clients lose it; the address stands only in the header, where " +
+      "scanners of links and forms do not find it. Safe to repeat.",
     auth: "public",
     cors: true,
     rawBodyTypes: {
@@ -155,7 +139,7 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
   route("GET /unsubscribe", "Get the page of the List-Unsubscribe header", {
     operationId: "getOneClickPage",
     description:
-      "The preference page, for a mail client or a reader who opens the URL of the " +
+      "The unsubscribe page, for a mail client or a reader who opens the URL of the " +
       `List-Unsubscribe header in a browser. Changes nothing. ${responseFormats}`,
     ...statePage,
     query: z.object({ token: LinkToken }),
@@ -165,86 +149,88 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
   route("GET /unsubscribe/:token", "Get the unsubscribe page", {
     operationId: "getUnsubscribePage",
     description:
-      "The preference page: shows the topics of the site and asks for confirmation. Changes " +
-      `nothing. ${responseFormats}`,
+      "Asks the recipient to confirm. With `view=preferences`, shows the topics of the site and " +
+      `all choices. Changes nothing. ${responseFormats}`,
     ...statePage,
-    handle: ({ params: { token }, request, reply }) =>
-      respondWithState(request, reply, { token, act: async () => {} }),
+    query: z.object({
+      view: z
+        .enum(["unsubscribe", "preferences"])
+        .default("unsubscribe")
+        .describe(
+          "What the page shows. `unsubscribe`, as in `{{ unsubscribeUrl }}`: one button that " +
+            "leaves the topic of the email, or the site if the email has none. `preferences`, as " +
+            "in `{{ preferencesUrl }}`: the topics and everything else that can be chosen.",
+        ),
+    }),
+    handle: ({ params: { token }, query: { view }, request, reply }) =>
+      respondWithState(request, reply, { token, view, act: async () => {} }),
   }),
   route("POST /unsubscribe/:token", "Unsubscribe, resubscribe or choose topics", {
     operationId: "submitUnsubscribePage",
     description:
-      "Without an action, leaves the topic of the email, or all marketing email of the site if " +
-      `the email has no topic. ${responseFormats}`,
+      "JSON without an action leaves the topic of the email, or all marketing email of the site " +
+      "if the email has no topic. A form needs an action, as the buttons of the page send it, or " +
+      "`List-Unsubscribe=One-Click`: scanners submit forms without a button, and such a form " +
+      `changes nothing. ${responseFormats}`,
     auth: "public",
     cors: true,
-    rawBodyTypes: { "application/x-www-form-urlencoded": ActionForm, "application/json": Action },
+    rawBodyTypes: {
+      "application/x-www-form-urlencoded": PreferenceForm,
+      "application/json": PreferenceAction,
+    },
     returns: Page,
     contentType: "text/html; charset=utf-8",
     jsonAlternative: UnsubscribeState,
     errors: {
-      400: "The action does not exist, or a topic is not on the page.",
+      400:
+        "The action does not exist or is not offered, a topic or a field is not on the page, or " +
+        "a field cannot have the value: `details` names it.",
       404: unknownToken,
     },
     handle: ({ params: { token }, request, reply }) => {
-      const { action, topics } = parseAction(request);
+      const input = parseAction(request);
+      const { action } = input;
+      if (isFormWithoutButton(request))
+        return respondWithState(request, reply, { token, act: async () => {} });
       const use = { source: "preference_page" as const, ipAddress: request.clientIp };
       return respondWithState(request, reply, {
         token,
-        act: () => actions[action](token, use, topics),
+        act: () => actions[action](token, use, input),
         action,
+        entered: input.fields,
       });
     },
   }),
 ]);
 export const { handler } = compliance;
 
-type ActionName = z.output<typeof actionField>;
+type ActionHandler = (
+  token: string,
+  use: unsubscribes.LinkUse,
+  input: PreferenceAction,
+) => Promise<void>;
 
-const actions: Record<
-  ActionName,
-  (token: string, use: unsubscribes.LinkUse, choices: TopicChoice[]) => Promise<void>
-> = {
+const actions: Record<ActionName, ActionHandler> = {
   unsubscribe: unsubscribes.unsubscribe,
   unsubscribe_site: unsubscribes.unsubscribeFromSite,
   unsubscribe_all: unsubscribes.unsubscribeFromEverything,
-  choose_topics: unsubscribes.chooseTopics,
+  choose_topics: (token, use, { topics }) => unsubscribes.chooseTopics(token, use, topics),
+  change_fields: (token, _, { fields }) => preferences.changeFields(token, fields),
+  snooze: (token, use, { days }) => preferences.pauseMail(token, use, days),
+  end_snooze: preferences.endPause,
+  give_reason: (token, use, { reason, comment }) =>
+    preferences.giveReason(token, use, { reason: reason!, comment: comment || null }),
   resubscribe: unsubscribes.resubscribe,
 };
 
-const maxBytes = 16 * 1024;
-
-function parseAction(request: ApiRequest): z.output<typeof Action> {
-  if (request.rawBody.length > maxBytes) throw tooLarge("The body is larger than 16 KB");
-  const { success, data, error } = Action.safeParse(parseFields(request));
-  if (success) return data;
-  const path = error.issues[0]?.path.join(".") || "action";
-  const message =
-    path === "action"
-      ? `must be one of ${actionField.unwrap().options.join(", ")}`
-      : "must name topics of this page";
-  throw refused(`${path} ${message}`, { details: [{ path, message }] });
+interface PageRequest {
+  token: string;
+  view?: PageView;
+  act(): Promise<void>;
+  action?: ActionName;
+  /** Values of fields as they were entered. */
+  entered?: PreferenceAction["fields"];
 }
-
-function parseFields({ rawBody, headers }: ApiRequest): unknown {
-  const text = rawBody.toString("utf8");
-  if (!isJson(headers["content-type"])) return parseForm(new URLSearchParams(text));
-  const fields = text ? parseJson(text) : {};
-  if (fields === undefined) throw refused("The body is not valid JSON", { code: "invalid_json" });
-  return fields;
-}
-
-/** A browser sends only the boxes that are ticked, so the form names all that it shows. */
-function parseForm(form: URLSearchParams): unknown {
-  const ticked = new Set(form.getAll("topic"));
-  const topics = [...new Set(form.getAll("shown"))].map((id) => ({
-    id: Number(id),
-    subscribed: ticked.has(id),
-  }));
-  return { action: form.get("action") ?? undefined, topics };
-}
-
-const isJson = (type = ""): boolean => /\bapplication\/json\b/i.test(type);
 
 /**
  * Performs the action and returns the new state, as a page for browsers and as JSON for programs.
@@ -252,28 +238,48 @@ const isJson = (type = ""): boolean => /\bapplication\/json\b/i.test(type);
 async function respondWithState(
   request: ApiRequest,
   reply: ApiReply,
-  { token, act, action }: { token: string; act: () => Promise<void>; action?: ActionName },
+  { act, token, view = "unsubscribe", action, entered }: PageRequest,
 ): Promise<string> {
   const { headers } = request;
-  const language = preferredLanguage(headers["accept-language"]);
+  const accept = headers["accept-language"];
+  const wantsJson = isJson(headers.accept) || isJson(headers["content-type"]);
   try {
-    await act();
+    const refusedField = await act().then(
+      () => undefined,
+      (error: unknown) => {
+        if (wantsJson || action !== "change_fields") throw error;
+        return findRefusedField(error);
+      },
+    );
     const status = await unsubscribes.findStatus(token);
-    if (isJson(headers.accept) || isJson(headers["content-type"])) return asJson(reply, status);
-    return asPage(reply, language, renderUnsubscribePage(language, status, { token, action }));
+    if (wantsJson) return asJson(reply, status);
+    if (refusedField) reply.status = 400;
+    const language =
+      supportedLanguage(status.locale ?? "") ??
+      preferredLanguage(accept, status.brand?.language ?? undefined);
+    allowLogo(reply, status.brand);
+    const refusal = refusedField ? { key: refusedField, entered: entered ?? {} } : undefined;
+    const page = renderUnsubscribePage(language, status, { token, view, action, refusal });
+    return asPage(reply, language, page);
   } catch (error) {
-    if (
-      isJson(headers.accept) ||
-      isJson(headers["content-type"]) ||
-      !(error instanceof Problem && error.kind === "missing")
-    )
-      throw error;
+    if (wantsJson || !(error instanceof Problem && error.kind === "missing")) throw error;
     reply.status = 404;
+    const language = preferredLanguage(accept);
     return asPage(reply, language, renderInvalidLinkPage(language));
   }
 }
 
-function asJson(reply: ApiReply, state: unsubscribes.UnsubscribeStatus): string {
+/** The key of the field whose value was refused. Throws an error of another cause. */
+function findRefusedField(error: unknown): string {
+  const path = error instanceof Problem && error.kind === "invalid" && error.details?.[0]?.path;
+  if (!path) throw error;
+  return path;
+}
+
+function asJson(
+  reply: ApiReply,
+  { locale: _, brand: __, ...state }: unsubscribes.UnsubscribeStatus,
+): string {
   reply.headers["content-type"] = "application/json; charset=utf-8";
   return JSON.stringify({ data: state });
 }

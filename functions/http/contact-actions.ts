@@ -7,7 +7,7 @@ import {
 import * as actions from "../../shared/domain/automation/contact-actions/contact-actions.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
 
 const errors = {
   400: "The target belongs to another site, or does not fit the action.",
@@ -47,10 +47,7 @@ export const contactActions = routeGroup("contact-actions", [
     description: "Returns the actions of the last 30 days, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
     }),
     returns: pagedSchema("actions", ContactAction),
     handle: async ({ caller, query: { siteId, ...page } }) => {

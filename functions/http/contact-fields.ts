@@ -1,6 +1,8 @@
 import * as z from "zod";
 import * as contactField from "../../shared/domain/audience/contacts/contact-fields.ts";
-import { CustomFieldName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { CustomFieldName } from "../../shared/domain/audience/contacts/custom-fields.ts";
+import * as fieldConversions from "../../shared/domain/audience/contacts/field-conversions.ts";
+import { FieldConversion } from "../../shared/domain/audience/contacts/field-conversions.ts";
 import * as fieldUsages from "../../shared/domain/campaigns/field-usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, route } from "../../shared/http/route.ts";
@@ -28,10 +30,13 @@ export const contactFields = routeGroup("contact-fields", [
     operationId: "updateContactField",
     description:
       "Stores the label and the type of the custom field, or changes them. The name stays, and " +
-      "letter case does not count: if contacts have it in another spelling, that is used.",
+      "letter case does not count: if contacts have it in another spelling, that is used. If " +
+      "the type changes and contacts may have the field, a job converts what they have: values " +
+      "that cannot be read as the new type stay, no rule on the type matches them, and the " +
+      "conversion lists them.",
     level: "site",
     body: contactField.FieldDeclaration,
-    returns: contactField.ContactField,
+    returns: contactField.DeclaredContactField,
     errors: { 409: "The site has 100 declared fields (`too_many`)." },
     handle: ({ caller, params: { fieldName }, body }) => {
       validate(z.object({ fieldName: CustomFieldName }), { fieldName });
@@ -51,6 +56,20 @@ export const contactFields = routeGroup("contact-fields", [
     handle: ({ caller, params: { fieldName }, query: { siteId } }) => {
       validate(z.object({ fieldName: CustomFieldName }), { fieldName });
       return fieldUsages.listUses(caller, fieldName, siteId);
+    },
+  }),
+  route("GET /contact-fields/:fieldName/conversion", "Get the conversion of a custom field", {
+    operationId: "getContactFieldConversion",
+    description:
+      "Returns how far the job is that converts what contacts have in the field after its type " +
+      "has changed, and the contacts whose values it could not read. Kept for 30 days.",
+    level: "site",
+    query: SiteQuery,
+    returns: FieldConversion,
+    errors: { 404: "The type of the field has not changed within the last 30 days." },
+    handle: ({ caller, params: { fieldName }, query: { siteId } }) => {
+      validate(z.object({ fieldName: CustomFieldName }), { fieldName });
+      return fieldConversions.find(caller, fieldName, siteId);
     },
   }),
   route("DELETE /contact-fields/:fieldName", "Delete the declaration of a custom field", {

@@ -1,19 +1,19 @@
 import * as z from "zod";
-import * as timeline from "../../shared/domain/analytics/contact-timeline.ts";
+import * as contactTimeline from "../../shared/domain/analytics/contact-timeline.ts";
 import { answerWhyOf } from "../../shared/domain/campaigns/audit/why-of-campaign.ts";
 import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
-import * as history from "../../shared/domain/delivery-events/send-history.ts";
+import * as sendHistory from "../../shared/domain/delivery-events/send-history.ts";
 import {
   listUnmatchedEvents,
   UnmatchedEvent,
 } from "../../shared/domain/delivery-events/unmatched-events.ts";
 import * as why from "../../shared/domain/delivery-events/why.ts";
-import { Send } from "../../shared/domain/sending/sends.ts";
-import * as content from "../../shared/domain/sending/sent-content.ts";
+import { Send } from "../../shared/domain/sending/send-schema.ts";
+import * as sentContent from "../../shared/domain/sending/sent-content.ts";
 import { Resolution, resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 
@@ -22,10 +22,7 @@ export const events = routeGroup("events", [
     description: "Returns events of sends, in the order in which they were recorded, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
       type: z.enum(eventTypes).optional().describe("Only events of this type."),
       email: EmailAddress.optional().describe(
         "Only events of the sends of the last 90 days to this email address, ignoring case: the " +
@@ -35,7 +32,7 @@ export const events = routeGroup("events", [
     }),
     returns: pagedSchema("events", EmailEvent),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
-      history.listEvents(caller, { page, limit, cursor }, filter),
+      sendHistory.listEvents(caller, { page, limit, cursor }, filter),
   }),
   // Here, because the function of the sends has to answer POST /send quickly after a cold start.
   route("GET /sends/:id/content", "Get the content of a send", {
@@ -44,17 +41,17 @@ export const events = routeGroup("events", [
       "Returns what was sent to the recipient, for 60 days after the email was accepted, also " +
       "before it is handed over and for a template that was deleted since. It is rendered again " +
       "from what was stored, with the same result. Only this differs: links that act for the " +
-      "recipient (the unsubscribe link, the link to a secure message and `contactToken`) have " +
-      "`hidden` as their token, and what the provider adds to track opens and clicks is missing. " +
-      "Copies that were suppressed after the email was accepted are still listed. A secure " +
-      "message is not revealed.",
+      "recipient or show the email (the unsubscribe link, `browserUrl`, the link to a secure " +
+      "message and `contactToken`) have `hidden` as their token, and what the provider adds to " +
+      "track opens and clicks is missing. Copies that were suppressed after the email was " +
+      "accepted are still listed. A secure message is not revealed.",
     level: "site",
-    returns: content.SentContent,
+    returns: sentContent.SentContent,
     errors: {
       404: "The send does not exist, or its content is no longer stored.",
       409: "The email cannot be rendered: the message says why.",
     },
-    handle: ({ caller, params }) => content.findSentContent(caller, params.id),
+    handle: ({ caller, params }) => sentContent.findSentContent(caller, params.id),
   }),
   // Here too, because it loads what counts outcomes.
   route("POST /sends/:id/resolve", "Settle an uncertain send", {
@@ -94,13 +91,13 @@ export const events = routeGroup("events", [
     level: "site",
     query: PageQuery.pick({ limit: true, cursor: true }),
     returns: z.object({
-      entries: z.array(timeline.TimelineEntry).describe("What happened, newest first."),
+      entries: z.array(contactTimeline.TimelineEntry).describe("What happened, newest first."),
       nextCursor: z
         .string()
         .nullable()
         .describe("Pass it as `cursor` to get older entries. `null` at the end."),
     }),
-    handle: ({ caller, params, query }) => timeline.listTimeline(caller, params.id, query),
+    handle: ({ caller, params, query }) => contactTimeline.listTimeline(caller, params.id, query),
   }),
   route("GET /why", "Explain why an email did not arrive", {
     operationId: "explainSend",

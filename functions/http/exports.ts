@@ -2,10 +2,10 @@ import * as z from "zod";
 import { contactSource } from "../../shared/domain/analytics/exports/contact-source.ts";
 import { exportTypes } from "../../shared/domain/analytics/exports/export-source.ts";
 import * as exported from "../../shared/domain/analytics/exports/exports.ts";
-import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import * as contactListing from "../../shared/domain/audience/contacts/contact-listing.ts";
 import { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { SuppressionReason } from "../../shared/domain/audience/suppressions/suppressions.ts";
-import * as person from "../../shared/domain/privacy/personal-data.ts";
+import * as personalData from "../../shared/domain/privacy/personal-data.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import {
   Bom,
@@ -15,6 +15,7 @@ import {
   respondWithExport,
 } from "../../shared/http/export-response.ts";
 import { route } from "../../shared/http/route.ts";
+import { validateEmailParam } from "../../shared/http/validate.ts";
 import { RecordId } from "../../shared/kernel/record-fields.ts";
 import { exportFormats } from "../../shared/kernel/table-export.ts";
 
@@ -28,7 +29,7 @@ const NewExport = z
       ),
     format: z.enum(exportFormats).default("csv").describe(formatMeaning),
     bom: z.boolean().default(false).describe(bomMeaning),
-    ...pages.ContactFilter.shape,
+    ...contactListing.ContactFilter.shape,
     reason: SuppressionReason.optional().describe(
       "For `suppressions` only: entries with this reason. All other filters are for `contacts`.",
     ),
@@ -51,7 +52,8 @@ export const exports = routeGroup("exports", [
     operationId: "createExport",
     description:
       "Exports contacts, suppressions, a report or the audit of a campaign, of any size, to a " +
-      "file. Read the progress and the download URL with GET /exports/:id.",
+      "file. Read the progress and the download URL with GET /exports/:id. Callers that are " +
+      "limited to sites cannot export suppressions, which are those of the whole organization.",
     level: "site",
     body: NewExport,
     returns: exported.Export,
@@ -76,7 +78,7 @@ export const exports = routeGroup("exports", [
     query: z.object({
       format: z.enum(exportFormats).default("csv").describe(formatMeaning),
       bom: Bom,
-      ...pages.ContactFilter.shape,
+      ...contactListing.ContactFilter.shape,
     }),
     returns: ExportResponse,
     contentType: "text/csv; charset=utf-8",
@@ -98,10 +100,25 @@ export const exports = routeGroup("exports", [
       "sends, events (also unmatched ones) and form submissions: up to 2,000 of each. For access " +
       "requests, such as under the GDPR.",
     level: "site",
-    returns: person.PersonalData,
+    returns: personalData.PersonalData,
     handle: ({ caller, params, reply }) => {
       reply.headers["content-disposition"] = `attachment; filename="contact-${params.id}.json"`;
-      return person.getPersonalData(caller, params.id);
+      return personalData.getPersonalData(caller, params.id);
+    },
+  }),
+  route("GET /contacts/by-email/:email/export", "Export all data about an email address", {
+    audit: "each",
+    right: "audience:export",
+    operationId: "exportPersonData",
+    description:
+      "For access requests of a person who may have no contact, such as a recipient of POST " +
+      "/send. Returns all data of each contact with the address, and all sends to it in the last " +
+      "90 days: up to 2,000 of each kind.",
+    returns: personalData.AddressData,
+    errors: { 400: "The email address is not valid." },
+    handle: ({ caller, params, reply }) => {
+      reply.headers["content-disposition"] = 'attachment; filename="person.json"';
+      return personalData.getAddressData(caller, validateEmailParam(params));
     },
   }),
 ]);

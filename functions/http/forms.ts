@@ -3,8 +3,8 @@ import { Form, FormChanges, FormMeta, NewForm } from "../../shared/domain/forms/
 import * as form from "../../shared/domain/forms/forms.ts";
 import { Submission } from "../../shared/domain/forms/submissions.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { Deleted, NameSearch, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 
 const formErrors = {
   400:
@@ -18,10 +18,8 @@ export const forms = routeGroup("forms", [
     description: "Returns forms, newest first, without `designJson`.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
     }),
     returns: pagedSchema("forms", FormMeta),
     handle: async ({ caller, query: { siteId, ...page } }) => {

@@ -1,20 +1,17 @@
-import * as holiday from "../../shared/domain/campaigns/holiday-schema.ts";
+import * as holidaySchema from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as records from "../../shared/domain/campaigns/holidays.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
 
-const { Holiday, HolidayDetail } = holiday;
+const { Holiday, HolidayDetail } = holidaySchema;
 
 export const holidays = routeGroup("holidays", [
   route("GET /holidays", "List holiday emails", {
     description: "Returns holiday emails, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
     }),
     returns: pagedSchema("holidays", Holiday),
     handle: ({ caller, query: { siteId, ...page } }) => records.list(caller, page, siteId),
@@ -25,7 +22,7 @@ export const holidays = routeGroup("holidays", [
       "on that day. It starts at 9:00 in the organization's time zone, or at once if it is " +
       "later than that today.",
     level: "site",
-    body: holiday.NewHoliday,
+    body: holidaySchema.NewHoliday,
     returns: Holiday,
     status: 201,
     errors: {
@@ -45,7 +42,7 @@ export const holidays = routeGroup("holidays", [
       'Updates the given fields while the status is `scheduled`. `status: "cancelled"` also ' +
       "stops a holiday email that is being sent.",
     level: "site",
-    body: holiday.HolidayChanges,
+    body: holidaySchema.HolidayChanges,
     returns: HolidayDetail,
     errors: { 409: "The holiday email is being sent, or has been sent or cancelled." },
     handle: ({ caller, params, body }) => records.updateHoliday(caller, params.id, body),

@@ -3,6 +3,7 @@ import { Import, NewImport } from "../../shared/domain/audience/imports/import-r
 import * as imported from "../../shared/domain/audience/imports/imports.ts";
 import { ImportPreview, preview } from "../../shared/domain/audience/imports/preview-import.ts";
 import { invalid, unsupported } from "../../shared/errors.ts";
+import { requireVerifiedEmail } from "../../shared/http/authenticate.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parseMultipart } from "../../shared/http/form-body.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
@@ -17,7 +18,7 @@ import {
 import { ignoredFields, validate } from "../../shared/http/validate.ts";
 import { guarded } from "../../shared/kernel/csv-cells.ts";
 import { csvText } from "../../shared/kernel/csv-packages.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
 import { parseJson, safeJsonText } from "../../shared/kernel/json.ts";
 
 const { shape } = NewImport;
@@ -43,6 +44,7 @@ function textOptions(maxLength: number) {
     tags: describedText(shape.tags, "Separated by commas, or as a JSON array."),
     lists: describedText(shape.lists, "Separated by commas, or as a JSON array."),
     startSequences: documentedText(shape.startSequences),
+    sendConfirmation: documentedText(shape.sendConfirmation),
     mode: documentedText(shape.mode),
     resubscribe: documentedText(shape.resubscribe),
     status: documentedText(shape.status),
@@ -51,6 +53,8 @@ function textOptions(maxLength: number) {
       "`comma`, `semicolon`, `tab`, `pipe`, or the character itself.",
     ),
     encoding: documentedText(shape.encoding),
+    decimalMark: documentedText(shape.decimalMark),
+    dateOrder: documentedText(shape.dateOrder),
     filename: documentedText(shape.filename).describe("Name of the file, shown with the import."),
   });
 }
@@ -97,6 +101,7 @@ const optionParsers: Partial<Record<keyof TextOptions, (value: string) => unknow
   lists: (value) => toNumbers(parseList("lists")(value)),
   resubscribe: parseBoolean,
   startSequences: parseBoolean,
+  sendConfirmation: parseBoolean,
   delimiter: (value) => delimiters[value.toLowerCase()] ?? value,
 };
 
@@ -238,6 +243,7 @@ export const imports = routeGroup("imports", [
           "resubscribe does not remove addresses from the suppression list: this API key or " +
             "member is limited to sites",
         );
+      requireVerifiedEmail(caller, { needsVerifiedEmail: importOptions.sendConfirmation });
       return imported.start(caller, importOptions, source);
     },
   }),
@@ -245,10 +251,7 @@ export const imports = routeGroup("imports", [
     description: "Returns imports, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
     }),
     returns: pagedSchema("imports", Import),
     handle: async ({ caller, query: { siteId, ...page } }) => {
@@ -263,6 +266,8 @@ export const imports = routeGroup("imports", [
     handle: ({ caller, params }) => imported.find(caller, params.id),
   }),
   route("GET /imports/:id/errors", "Get the row errors of an import", {
+    audit: "each",
+    right: "audience:export",
     description:
       "Returns CSV with the columns row, email and message, 10,000 rows at a time. Row " +
       "errors are kept for 90 days.",

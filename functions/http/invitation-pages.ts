@@ -1,15 +1,17 @@
 // The page behind the link of an invitation mail.
 import * as z from "zod";
 import type { OpenedSession } from "../../shared/domain/identity/accounts.ts";
-import * as invitations from "../../shared/domain/identity/invitations.ts";
-import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
+import * as invitationAcceptance from "../../shared/domain/identity/invitation-acceptance.ts";
+import * as invitationLinks from "../../shared/domain/identity/invitation-links.ts";
+import * as mfaLogin from "../../shared/domain/identity/mfa/mfa-login.ts";
+import { minPasswordLength } from "../../shared/domain/identity/passwords.ts";
 import { loginUrlOf } from "../../shared/domain/identity/sso/enforcement.ts";
-import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { type Language, preferredLanguage } from "../../shared/email/languages.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { requireSameOrigin } from "../../shared/http/authenticate.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
-import * as cookies from "../../shared/http/session-cookie.ts";
+import * as sessionCookie from "../../shared/http/session-cookie.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import * as pages from "../../shared/pages/invitation-pages.ts";
 
@@ -112,7 +114,7 @@ async function renderForm(
   token: string,
   refusal?: pages.Refusal,
 ): Promise<string> {
-  const invitation = await invitations.findByToken(token);
+  const invitation = await invitationLinks.findByToken(token);
   return invitation
     ? pages.renderInvitationPage(language, token, { ...invitation, refusal })
     : pages.renderInvitationRefusedPage(language, "invalid");
@@ -121,18 +123,21 @@ async function renderForm(
 async function submitPassword(submission: Submission): Promise<string> {
   const { language, fields, request, reply } = submission;
   const { token, password } = fields;
-  const input = invitations.Acceptance.safeParse({
+  const input = invitationAcceptance.Acceptance.safeParse({
     token,
     password,
     name: fields.name.trim() || null,
   });
   if (!input.success) return renderForm(language, token, "tooShort");
   try {
-    const accepted = await invitations.accept(input.data, cookies.sessionClientOf(request));
+    const accepted = await invitationAcceptance.accept(
+      input.data,
+      sessionCookie.sessionClientOf(request),
+    );
     if (!("mfaRequired" in accepted)) return finish(language, accepted, reply);
     const { mfaToken, methods } = accepted;
     const mailed = !methods.includes("totp");
-    if (mailed) await factors.requestCode(mfaToken);
+    if (mailed) await mfaLogin.requestCode(mfaToken);
     return pages.renderInvitationCodePage(language, { token, mfaToken, mailed });
   } catch (error) {
     return renderRefusal(submission, error, (refusal) => renderForm(language, token, refusal));
@@ -144,7 +149,10 @@ async function submitCode(submission: Submission): Promise<string> {
   const { token, mfaToken, code } = fields;
   const mailed = fields.mailed !== "";
   try {
-    const opened = await factors.verifyLogin({ mfaToken, code }, cookies.sessionClientOf(request));
+    const opened = await mfaLogin.verifyLogin(
+      { mfaToken, code },
+      sessionCookie.sessionClientOf(request),
+    );
     return finish(language, opened, reply);
   } catch (error) {
     // After five wrong codes the login starts again.
@@ -164,7 +172,7 @@ function finish(
   const joined = organizations.find(({ id }) => id === organization.id);
   if (joined?.requiresSso)
     return pages.renderInvitationAcceptedPage(language, joined.name, loginUrlOf(joined.id));
-  reply.cookies.push(cookies.createSessionCookie(token));
+  reply.cookies.push(sessionCookie.createSessionCookie(token));
   return pages.renderInvitationAcceptedPage(language, organization.name);
 }
 
@@ -182,5 +190,5 @@ async function renderRefusal(
   if (kind === "unauthenticated") return again("wrongPassword");
   if (kind === "limited") return again("tooMany");
   if (kind !== "invalid") throw error;
-  return again(fields.password.length < 8 ? "tooShort" : "common");
+  return again(fields.password.length < minPasswordLength ? "tooShort" : "weak");
 }

@@ -1,18 +1,24 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
-import {
-  Contact,
-  FailedContact,
-  GroupName,
-} from "../../shared/domain/audience/contacts/contact-schema.ts";
-import * as members from "../../shared/domain/audience/groups/group-members.ts";
+import { Contact, GroupName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { FailedContact } from "../../shared/domain/audience/contacts/failed-contact.ts";
+import * as groupMembers from "../../shared/domain/audience/groups/group-members.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { invalid } from "../../shared/errors.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import {
+  Deleted,
+  deletesUsed,
+  IfUnused,
+  inUse,
+  NameSearch,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { singleLineText } from "../../shared/kernel/email-fields.ts";
 import {
@@ -100,8 +106,8 @@ const RemoveResult = z.object({
 async function changeMembership(
   caller: Caller,
   { contactId, contactIds }: z.output<typeof Members>,
-  move: (ids: number[]) => Promise<members.MembershipResult>,
-): Promise<members.MembershipResult> {
+  move: (ids: number[]) => Promise<groupMembers.MembershipResult>,
+): Promise<groupMembers.MembershipResult> {
   if ((contactId === undefined) === (contactIds === undefined))
     throw invalid("Exactly one of contactId and contactIds is required", {
       details: [
@@ -109,7 +115,7 @@ async function changeMembership(
       ],
     });
   const result = await move(contactIds ?? [contactId!]);
-  return contactId === undefined ? result : members.requireSuccess(caller, contactId, result);
+  return contactId === undefined ? result : groupMembers.requireSuccess(caller, contactId, result);
 }
 
 export const lists = routeGroup("lists", [
@@ -117,10 +123,8 @@ export const lists = routeGroup("lists", [
     description: "Returns lists, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
     }),
     returns: pagedSchema("lists", List),
     handle: async ({ caller, query: { siteId, ...page } }) => {
@@ -151,16 +155,15 @@ export const lists = routeGroup("lists", [
       toApi(await groups.change("LIST", caller, { ...body, id: params.id })),
   }),
   route("DELETE /lists/:id", "Delete a contact list", {
-    description: "Deletes the list whatever its size. Its contacts stay.",
+    description:
+      `Deletes the list whatever its size. Its contacts stay. ${deletesUsed} ` +
+      "A campaign that is still reading the list fails.",
     level: "site",
-    query: Force,
+    query: IfUnused,
     returns: Deleted,
     errors: { 409: inUse },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "LIST", id);
-      await groups.removeGroup("LIST", caller, id);
-      return { id, deleted: true as const };
-    },
+    handle: (input) =>
+      deleteWithUses("LIST", input, (caller, id) => groups.removeGroup("LIST", caller, id)),
   }),
   route("GET /lists/:id/contacts", "Search contacts to add to a list", {
     operationId: "searchListContacts",
@@ -187,7 +190,7 @@ export const lists = routeGroup("lists", [
       }),
     ),
     handle: async ({ caller, params, query: { q, ...page } }) => {
-      const { items, pagination } = await members.searchCandidates(caller, params.id, {
+      const { items, pagination } = await groupMembers.searchCandidates(caller, params.id, {
         ...page,
         text: q,
       });
@@ -208,7 +211,7 @@ export const lists = routeGroup("lists", [
     },
     handle: async ({ caller, params, body }) => {
       const result = await changeMembership(caller, body, (ids) =>
-        members.addMembers(caller, { kind: "LIST", id: params.id }, ids),
+        groupMembers.addMembers(caller, { kind: "LIST", id: params.id }, ids),
       );
       return { added: result.changed, unchanged: result.unchanged, failed: result.failed };
     },
@@ -226,7 +229,7 @@ export const lists = routeGroup("lists", [
     },
     handle: async ({ caller, params, query, body }) => {
       const result = await changeMembership(caller, { ...query, ...body }, (ids) =>
-        members.removeMembers(caller, { kind: "LIST", id: params.id }, ids),
+        groupMembers.removeMembers(caller, { kind: "LIST", id: params.id }, ids),
       );
       return { removed: result.changed, unchanged: result.unchanged, failed: result.failed };
     },

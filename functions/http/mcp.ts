@@ -57,6 +57,7 @@ export const mcp = routeGroup("mcp", [
           catalog,
           caller,
           authorization: request.headers.authorization!,
+          client: { address: request.clientIp, userAgent: request.headers["user-agent"] },
           groups: parseGroups(query.groups, catalog),
         },
       );

@@ -1,9 +1,11 @@
 import * as z from "zod";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
+import * as mfaLogin from "../../shared/domain/identity/mfa/mfa-login.ts";
+import * as mfaProof from "../../shared/domain/identity/mfa/mfa-proof.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Session } from "../../shared/http/login-responses.ts";
 import { route } from "../../shared/http/route.ts";
-import * as cookies from "../../shared/http/session-cookie.ts";
+import * as sessionCookie from "../../shared/http/session-cookie.ts";
 
 const tooManyFailures =
   "Too many wrong codes and failed logins: 10 per account in 15 minutes, or " +
@@ -19,6 +21,8 @@ const RecoveryCodes = z
 const DisabledResponse = z
   .object({ enabled: z.literal(false).describe("Always false: the factor is turned off.") })
   .meta({ id: "DisabledSecondFactor" });
+const passwordNeeded =
+  "The login is more than 10 minutes ago, and no password is given (`password_required`).";
 const disableErrors = { 429: tooManyFailures };
 
 export const mfa = routeGroup("mfa", [
@@ -62,7 +66,7 @@ export const mfa = routeGroup("mfa", [
     }),
     fieldsShownOnce: ["recoveryCodes"],
     errors: {
-      403: "The login is more than 10 minutes ago, and no password is given (`password_required`).",
+      403: passwordNeeded,
       409: "There is no secret to verify: create one first (`setup_needed`).",
       429: tooManyFailures,
     },
@@ -75,7 +79,7 @@ export const mfa = routeGroup("mfa", [
       "left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
     level: "site",
-    body: factors.MfaProof.meta({ examples: [{ code: "123456" }] }),
+    body: mfaProof.MfaProof.meta({ examples: [{ code: "123456" }] }),
     returns: DisabledResponse,
     errors: disableErrors,
     handle: ({ caller, body }) => factors.disableTotp(caller, body),
@@ -84,9 +88,11 @@ export const mfa = routeGroup("mfa", [
     operationId: "enableEmailOtp",
     description:
       "From then on, every login needs a second factor. Returns ten recovery codes if this " +
-      "is the user's first second factor. Safe to repeat.",
+      "is the user's first second factor. Safe to repeat. Needs the password if the login is " +
+      "more than 10 minutes ago.",
     auth: "session",
     level: "site",
+    body: factors.EmailOtpSetup,
     returns: z.object({
       enabled: z.literal(true).describe("Always true: the factor is turned on."),
       recoveryCodes: RecoveryCodes.optional().meta({
@@ -96,7 +102,8 @@ export const mfa = routeGroup("mfa", [
       }),
     }),
     fieldsShownOnce: ["recoveryCodes"],
-    handle: ({ caller }) => factors.enableEmailOtp(caller),
+    errors: { 403: passwordNeeded, 429: tooManyFailures },
+    handle: ({ caller, body }) => factors.enableEmailOtp(caller, body),
   }),
   route("POST /mfa/email-otp/disable", "Turn off login codes by email", {
     operationId: "disableEmailOtp",
@@ -105,7 +112,7 @@ export const mfa = routeGroup("mfa", [
       "second factor is left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
     level: "site",
-    body: factors.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
+    body: mfaProof.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
     returns: DisabledResponse,
     errors: disableErrors,
     handle: ({ caller, body }) => factors.disableEmailOtp(caller, body),
@@ -117,7 +124,7 @@ export const mfa = routeGroup("mfa", [
       "authenticator app, a recovery code or the password.",
     auth: "session",
     level: "site",
-    body: factors.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
+    body: mfaProof.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
     returns: z.object({ recoveryCodes: RecoveryCodes }),
     fieldsShownOnce: ["recoveryCodes"],
     errors: {
@@ -143,7 +150,7 @@ export const mfa = routeGroup("mfa", [
       429: "Five emails were sent within 15 minutes.",
     },
     handle: async ({ body }) => {
-      await factors.requestCode(body.mfaToken);
+      await mfaLogin.requestCode(body.mfaToken);
       return { sent: true as const };
     },
   }),
@@ -158,7 +165,7 @@ export const mfa = routeGroup("mfa", [
     body: z
       .object({
         mfaToken: MfaToken,
-        code: factors.MfaCode.describe(
+        code: mfaProof.MfaCode.describe(
           "Code of the authenticator app, code from the email, or recovery code.",
         ),
       })
@@ -171,11 +178,11 @@ export const mfa = routeGroup("mfa", [
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const { token, ...profile } = await factors.verifyLogin(
+      const { token, ...profile } = await mfaLogin.verifyLogin(
         body,
-        cookies.sessionClientOf(request),
+        sessionCookie.sessionClientOf(request),
       );
-      reply.cookies.push(cookies.createSessionCookie(token));
+      reply.cookies.push(sessionCookie.createSessionCookie(token));
       return profile;
     },
   }),

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import * as attention from "../../shared/domain/analytics/attention.ts";
 import * as jobs from "../../shared/domain/analytics/jobs.ts";
-import * as health from "../../shared/domain/analytics/mail-health.ts";
-import * as setup from "../../shared/domain/analytics/setup-checklist.ts";
+import * as mailHealth from "../../shared/domain/analytics/mail-health.ts";
+import * as setupChecklist from "../../shared/domain/analytics/setup-checklist.ts";
 import * as branding from "../../shared/domain/billing/branding.ts";
 import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import * as limits from "../../shared/http/rate-limit.ts";
+import * as rateLimit from "../../shared/http/rate-limit.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { jobStatuses } from "../../shared/kernel/job-index.ts";
@@ -22,13 +22,13 @@ export const organization = routeGroup("organization", [
       "the old limit of the current minute is used up.",
     returns: z.object({
       plan: z.enum(planKeys).describe("Plan of the organization, which sets the limits."),
-      ...limits.RateLimitWindows.shape,
+      ...rateLimit.RateLimitWindows.shape,
       windowSeconds: Count.describe("Length of a window in seconds."),
     }),
     handle: async ({ caller }) => ({
       plan: caller.plan,
-      ...(await limits.getWindows(caller)),
-      windowSeconds: limits.windowSeconds,
+      ...(await rateLimit.getWindows(caller)),
+      windowSeconds: rateLimit.windowSeconds,
     }),
   }),
   route("GET /org/health", "Get sending health", {
@@ -36,25 +36,25 @@ export const organization = routeGroup("organization", [
     description:
       "Returns bounces, complaints and the trust level of the last 30 days, and the current " +
       "limits.",
-    returns: health.MailHealth.extend({
+    returns: mailHealth.MailHealth.extend({
       limits: z
         .object({
           plan: z.enum(planKeys).describe("Plan of the organization, which sets the limits."),
           mails: reports.MailUsage,
-          ...limits.RateLimitWindows.shape,
+          ...rateLimit.RateLimitWindows.shape,
           windowSeconds: Count.describe("Length of a window of the rate limit in seconds."),
         })
         .describe("Limits of the plan, and how much of them is used."),
     }),
     handle: async ({ caller }) => {
       const [state, { mails }, windows] = await Promise.all([
-        health.getHealth(caller),
+        mailHealth.getHealth(caller),
         reports.getUsage(caller.orgId),
-        limits.getWindows(caller),
+        rateLimit.getWindows(caller),
       ]);
       return {
         ...state,
-        limits: { plan: caller.plan, mails, ...windows, windowSeconds: limits.windowSeconds },
+        limits: { plan: caller.plan, mails, ...windows, windowSeconds: rateLimit.windowSeconds },
       };
     },
   }),
@@ -63,8 +63,8 @@ export const organization = routeGroup("organization", [
     description:
       "Returns what is done and what is left before the first campaign. Looks at the newest 20 " +
       "sites, sending configs and domains.",
-    returns: setup.SetupChecklist,
-    handle: ({ caller }) => setup.getChecklist(caller),
+    returns: setupChecklist.SetupChecklist,
+    handle: ({ caller }) => setupChecklist.getChecklist(caller),
   }),
   route("GET /attention", "List what needs attention", {
     operationId: "getAttention",

@@ -2,27 +2,28 @@ import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import { receiveWebhook } from "../../shared/domain/delivery-events/receive-webhook.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { maxBytes } from "../../shared/http/request-body.ts";
 import { type ApiRequest, ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { getInboundAdapter } from "../../shared/providers/inbound/registry.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { traits } from "../../shared/providers/traits.ts";
 
 // Providers add fields and types of events without notice, so a body may have any content.
 const json = z.unknown().describe("Events in the format of the provider.");
+const maxBytesOf = (key: string): number => getInboundAdapter(key)!.maxBodyBytes;
 const bodyTypes: Partial<Record<string, Record<string, z.ZodType>>> = {
   ses: {
     "text/plain": z
       .string()
-      .max(maxBytes.signed)
+      .max(maxBytesOf("ses"))
       .describe("Notification of Amazon SNS: JSON with the event as text in `Message`."),
   },
   mandrill: {
     "application/x-www-form-urlencoded": z.looseObject({
       mandrill_events: z
         .string()
-        .max(maxBytes.signed)
+        .max(maxBytesOf("mandrill"))
         .describe("Events in the format of the provider, as JSON."),
     }),
   },
@@ -34,19 +35,35 @@ const bodyTypes: Partial<Record<string, Record<string, z.ZodType>>> = {
   },
 };
 
+const signs = (key: string): boolean => getInboundAdapter(key)!.claimedConfigIds !== undefined;
+
+const describe = (key: string): string =>
+  signs(key)
+    ? "Called by the provider. Without `config_id`, the events name the sending config: email " +
+      "that the service sent has its id. Events of other email, such as test events, are refused " +
+      "then."
+    : "Called by the provider. `config_id` names the sending config.";
+
+function describeConfigId(key: string) {
+  const id = QueryId.describe("Id of the sending config.");
+  return signs(key)
+    ? id.optional().describe("Id of the sending config. Defaults to the one that the events name.")
+    : id;
+}
+
 // Public at the edge: each provider authenticates with its own signature or secret.
 export const providerWebhooks = routeGroup(
   "provider-webhooks",
-  providerKeys.map((key) =>
+  webhookProviderKeys.map((key) =>
     route(`POST /webhooks/${key}`, `Receive events from ${traits[key].name}`, {
       operationId: `receive${key.charAt(0).toUpperCase()}${key.slice(1)}Events`,
-      description: "Called by the provider. `config_id` names the sending config.",
+      description: describe(key),
       auth: "public",
       answersHead: true,
-      signed: true,
+      maxSignedBytes: maxBytesOf(key),
       rawBodyTypes: bodyTypes[key] ?? { "application/json": json },
       query: z.object({
-        config_id: QueryId.describe("Id of the sending config."),
+        config_id: describeConfigId(key),
         secret: z
           .string()
           .max(500)
@@ -57,13 +74,19 @@ export const providerWebhooks = routeGroup(
       }),
       returns: ReceivedWebhook,
       errors: {
-        401:
-          "The signature or the secret is not valid. Some providers get another status, " +
-          "because they retry after 401.",
-        404: "No sending config of this provider has this `config_id`.",
+        // Some providers get another status than 401, because they retry after that.
+        [getInboundAdapter(key)!.statuses.rejected]:
+          "The signature or the secret is not valid, or no sending config of this provider has " +
+          "this `config_id`.",
+        413: "The body is larger than those of the provider.",
+        429:
+          "50 requests from the client address were not valid for the sending config within 15 " +
+          "minutes.",
       },
       handle: async ({ query, request }) => {
-        await receiveWebhook(key, query.config_id, toInboundRequest(request, query.secret));
+        const { clientIp } = request;
+        const inbound = toInboundRequest(request, query.secret);
+        await receiveWebhook(key, { configId: query.config_id, clientIp }, inbound);
         return { received: true as const };
       },
     }),

@@ -2,23 +2,38 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
-import * as confirmations from "../../shared/domain/forms/double-opt-in.ts";
-import { honeypotField, maxText, readEntry } from "../../shared/domain/forms/form-entry.ts";
+import { captchaToApi, verifyCaptcha } from "../../shared/domain/forms/captcha.ts";
+import { captchaProviders } from "../../shared/domain/forms/captcha-providers.ts";
+import * as doubleOptIn from "../../shared/domain/forms/double-opt-in.ts";
+import {
+  findTypeErrors,
+  honeypotField,
+  maxText,
+  readEntry,
+} from "../../shared/domain/forms/form-entry.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import { submitForm } from "../../shared/domain/forms/submission-processing.ts";
-import { formPageWording } from "../../shared/email/wording/form-pages.ts";
-import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
-import { conflict, invalid, undefinedIfMissing } from "../../shared/errors.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import type { Brand } from "../../shared/email/brand/brand.ts";
+import { type Language, preferredLanguage, preferredLocale } from "../../shared/email/languages.ts";
+import { formPageWording } from "../../shared/email/wording/by-topic.ts";
+import {
+  conflict,
+  invalid,
+  Problem,
+  unavailable,
+  undefinedIfMissing,
+} from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parsePostedFields } from "../../shared/http/form-body.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
-import { framablePagePolicy } from "../../shared/http/responses.ts";
+import { allowLogo, framablePagePolicy } from "../../shared/http/responses.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
-import * as scripts from "../../shared/pages/form-embed-script.ts";
+import * as formEmbedScript from "../../shared/pages/form-embed-script.ts";
 import { type FormView, fieldErrorText } from "../../shared/pages/form-html.ts";
-import * as pages from "../../shared/pages/form-pages.ts";
+import * as formPages from "../../shared/pages/form-pages.ts";
 
 const html = "text/html; charset=utf-8";
 const inactiveError =
@@ -47,6 +62,16 @@ const SubmittedFields = z
       .record(z.string(), z.unknown())
       .optional()
       .describe("Further fields by name. They may also be given at the top level."),
+    "cf-turnstile-response": z
+      .string()
+      .meta({ maxLength: 4096 })
+      .optional()
+      .describe("Token of Cloudflare Turnstile, for a form with that CAPTCHA."),
+    "h-captcha-response": z
+      .string()
+      .meta({ maxLength: 4096 })
+      .optional()
+      .describe("Token of hCaptcha, for a form with that CAPTCHA."),
     [honeypotField]: z
       .string()
       .max(maxBytes.anyone)
@@ -86,7 +111,15 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
           "Whether a confirmation email is sent. Nothing is applied until it is confirmed.",
         ),
     }),
-    errors: { 400: "A field is missing or not valid: `details` names it.", 409: inactiveError },
+    errors: {
+      400:
+        "A field is missing or not valid: `details` names it. Or the CAPTCHA of the form is not " +
+        "solved (`captcha_failed`).",
+      409: inactiveError,
+      503:
+        "The form has a CAPTCHA, and its provider did not answer (`captcha_unavailable`). " +
+        "Nothing was stored.",
+    },
     handle: async ({ params, request, reply }) =>
       (isBrowser(request) ? submitFromBrowser : submitFromScript)(params.id, request, reply),
   }),
@@ -133,41 +166,53 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
         allowFraming(reply, shown);
         const values = Object.fromEntries(new URLSearchParams(request.queryString));
         return isOpen(shown)
-          ? pages.renderFormPage({ ...shown, values })
-          : pages.renderFormClosedPage(shown.language);
+          ? formPages.renderFormPage({ ...shown, values })
+          : formPages.renderFormClosedPage(shown);
       }),
   }),
-  route("GET /forms/confirm/:token", "Get the confirmation page of a submission", {
+  route("GET /forms/confirm/:token", "Get the page of a confirmation link", {
     operationId: "getFormConfirmationPage",
     description:
-      "The page behind the emailed link. It asks for confirmation and changes nothing, " +
-      "because scanners open links.",
+      "The page behind the link of a confirmation email, of a form or of a contact. It asks for " +
+      "confirmation and changes nothing, because scanners open links. After 30 days it offers a " +
+      "new email instead.",
     auth: "public",
     rateLimit: "address",
     answersHead: true,
     returns: z.string(),
     contentType: html,
-    errors: { 404: "The link is not valid, or is older than 30 days." },
+    errors: { 404: "The link is not valid, or what it confirms was deleted." },
     handle: ({ params: { token }, request, reply }) =>
       orNotFoundPage(request, reply, async () =>
-        confirmationPage(await confirmations.findStatus(token)),
+        confirmationPage(await doubleOptIn.findStatus(token), reply),
       ),
   }),
-  route("POST /forms/confirm/:token", "Confirm a form submission", {
+  route("POST /forms/confirm/:token", "Confirm by the link of a confirmation email", {
     operationId: "confirmFormSubmission",
     description:
-      "Confirms the submission, subscribes the contact and applies the form's tags, list, " +
-      "sequence and points. Safe to repeat.",
+      "Subscribes the contact and, for the link of a form, applies the form's tags, list, " +
+      "sequence and points. With `action=renew`, sends the email of a link again that is older " +
+      "than 30 days. Safe to repeat.",
     auth: "public",
     rateLimit: "address",
-    rawBodyTypes: { "application/x-www-form-urlencoded": z.object({}) },
+    rawBodyTypes: {
+      "application/x-www-form-urlencoded": z.object({
+        action: z
+          .literal("renew")
+          .optional()
+          .describe("`renew`: sends the email of an expired link again."),
+      }),
+    },
     returns: z.string(),
     contentType: html,
-    errors: { 404: "The link is not valid, or is older than 30 days." },
+    errors: { 404: "The link is not valid, or what it confirms was deleted." },
     handle: ({ params: { token }, request, reply }) =>
-      orNotFoundPage(request, reply, async () =>
-        confirmationPage(await confirmations.confirm(token, visitorOf(request))),
-      ),
+      orNotFoundPage(request, reply, async () => {
+        const posted = new URLSearchParams(request.rawBody.toString("utf8"));
+        return posted.get("action") === "renew"
+          ? renewedPage(await doubleOptIn.renew(token), reply)
+          : confirmationPage(await doubleOptIn.confirm(token, visitorOf(request)), reply);
+      }),
   }),
 ]);
 export const { handler } = publicForms;
@@ -176,22 +221,32 @@ type PublicForm = FormView & forms.FormWithDesign;
 
 async function loadPublicForm(formId: number, request: ApiRequest): Promise<PublicForm> {
   const { form, design } = await forms.findPublicForm(formId);
-  const language = design.language ?? preferredLanguage(request.headers["accept-language"]);
+  const brand = await getBrand(form);
+  const language =
+    design.language ??
+    preferredLanguage(request.headers["accept-language"], brand?.language ?? undefined);
   return {
     form,
     design,
+    brand,
     formId,
     language,
+    captcha: captchaToApi(form.captcha),
     action: `${config.publicUrl}/api/v1/forms/${formId}/submit`,
   };
+}
+
+async function getBrand({ orgId, siteId }: PublicForm["form"]): Promise<Brand | null> {
+  const site = await sites.find({ orgId }, siteId);
+  return site.brand ?? null;
 }
 
 const isOpen = ({ form }: PublicForm): boolean => form.status === "active";
 const embedScript = (publicForm: PublicForm): string => {
   const { formId, language, form } = publicForm;
   if (!isOpen(publicForm))
-    return scripts.closedFormScript(formId, formPageWording[language].inactiveTitle);
-  return scripts.formEmbedScript({
+    return formEmbedScript.closedFormScript(formId, formPageWording[language].inactiveTitle);
+  return formEmbedScript.formEmbedScript({
     ...publicForm,
     pending: form.doubleOptIn,
     redirectUrl: form.redirectUrl,
@@ -199,7 +254,7 @@ const embedScript = (publicForm: PublicForm): string => {
 };
 const embedHtml = (publicForm: PublicForm): string =>
   isOpen(publicForm)
-    ? scripts.formSnippet(publicForm)
+    ? formEmbedScript.formSnippet(publicForm)
     : `<p>${formPageWording[publicForm.language].inactiveTitle}</p>\n`;
 
 /** Whether a browser posted the form itself, without a script. */
@@ -213,11 +268,31 @@ async function submitIfValid(
 ) {
   const { form, design, language } = publicForm;
   const { errors, entry } = readEntry(design, fields);
-  if (!errors.length && !String(fields[honeypotField] ?? "")) {
+  if (errors.length) return errors;
+  const typeErrors = await findTypeErrors(form, design, entry);
+  if (!typeErrors.length && !String(fields[honeypotField] ?? "")) {
     const { ip, userAgent } = visitorOf(request);
-    await submitForm(form, entry, { ip, userAgent, page: pageOf(request), language });
+    await requireCaptcha(publicForm, fields, ip);
+    const locale = design.language ?? preferredLocale(request.headers["accept-language"]);
+    await submitForm(form, entry, { ip, userAgent, page: pageOf(request), language, locale });
   }
-  return errors;
+  return typeErrors;
+}
+
+/** Throws `captcha_failed` or `captcha_unavailable`, in the language of the form. */
+async function requireCaptcha(
+  { form, language }: PublicForm,
+  fields: Record<string, unknown>,
+  ip: string | undefined,
+): Promise<void> {
+  const { captcha } = form;
+  if (!captcha) return;
+  const token = fields[captchaProviders[captcha.provider].tokenField];
+  const result = await verifyCaptcha({ ...form, captcha }, token, ip);
+  const wording = formPageWording[language];
+  if (result === "failed") throw invalid(wording.captchaFailed, { code: "captcha_failed" });
+  if (result === "unavailable")
+    throw unavailable(wording.captchaUnavailable, { code: "captcha_unavailable" });
 }
 
 const visitorOf = ({ clientIp, headers }: ApiRequest) => ({
@@ -259,39 +334,65 @@ async function submissionPage(
   fields: Record<string, unknown>,
   { request, reply }: { request: ApiRequest; reply: ApiReply },
 ): Promise<string> {
-  const { form, design, language } = publicForm;
+  const { form, brand, language } = publicForm;
   if (!isOpen(publicForm)) {
     reply.status = 409;
-    return pages.renderFormClosedPage(language);
+    return formPages.renderFormClosedPage(publicForm);
   }
-  const errors = await submitIfValid(publicForm, fields, request);
-  if (errors.length) {
-    reply.status = 400;
-    return pages.renderFormPage({ ...publicForm, values: fields, errors });
+  const result = await submitIfValid(publicForm, fields, request).catch(toCaptchaProblem);
+  if (result instanceof Problem || result.length) {
+    reply.status = result instanceof Problem && result.kind === "unavailable" ? 503 : 400;
+    const shown = result instanceof Problem ? { notice: result.message } : { errors: result };
+    return formPages.renderFormPage({ ...publicForm, values: fields, ...shown });
   }
   // The URL parser writes ASCII on one line.
   if (form.redirectUrl !== null)
     Object.assign(reply, { status: 303 }).headers.location = new URL(form.redirectUrl).href;
   return form.doubleOptIn
-    ? pages.renderCheckInboxPage(language)
-    : pages.renderThanksPage(language, design.successMessage);
+    ? formPages.renderCheckInboxPage(language, brand)
+    : formPages.renderThanksPage(publicForm);
 }
 
-/** Lets other sites frame the pages of a form, and lets the form redirect to its `redirectUrl`. */
-function allowFraming({ headers }: ApiReply, { form, language }: PublicForm): void {
-  headers["content-security-policy"] = framablePagePolicy(
-    form.redirectUrl === null ? [] : [new URL(form.redirectUrl).origin],
-  );
+/** A problem of the CAPTCHA. Throws any other error. */
+function toCaptchaProblem(error: unknown): Problem {
+  const isCaptcha = error instanceof Problem && error.code.startsWith("captcha_");
+  if (!isCaptcha) throw error;
+  return error;
+}
+
+/**
+ * Lets other sites frame the pages of a form, and lets the form redirect to its `redirectUrl` and
+ * load its CAPTCHA.
+ */
+function allowFraming(reply: ApiReply, { form, brand, language }: PublicForm): void {
+  const { headers } = reply;
+  headers["content-security-policy"] = framablePagePolicy({
+    formTargets: form.redirectUrl === null ? [] : [new URL(form.redirectUrl).origin],
+    widgetSources: form.captcha ? captchaProviders[form.captcha.provider].sources : [],
+  });
+  // Providers of CAPTCHAs check which site shows the widget.
+  if (form.captcha) headers["referrer-policy"] = "strict-origin";
   Object.assign(headers, { "content-language": language, vary: "Accept-Language, Accept" });
+  allowLogo(reply, brand ?? null);
 }
 
-const confirmationPage = (confirmation: confirmations.OptInStatus): string => {
-  const language = confirmation.language as Language;
-  return (confirmation.confirmed ? pages.renderConfirmedPage : pages.renderConfirmPage)(
-    language,
-    confirmation,
-  );
+function confirmationPage(status: doubleOptIn.OptInStatus, reply: ApiReply): string {
+  allowLogo(reply, status.brand);
+  return pagesByState[status.state](status.language as Language, status);
+}
+
+const pagesByState = {
+  waiting: formPages.renderConfirmPage,
+  confirmed: formPages.renderConfirmedPage,
+  expired: formPages.renderExpiredPage,
 };
+
+/** The page after the button of an expired link. */
+function renewedPage(status: doubleOptIn.OptInStatus, reply: ApiReply): string {
+  if (status.state !== "expired") return confirmationPage(status, reply);
+  allowLogo(reply, status.brand);
+  return formPages.renderCheckInboxPage(status.language as Language, status.brand);
+}
 
 /** Answers a missing form with a page and 404. */
 async function orNotFoundPage(
@@ -302,5 +403,5 @@ async function orNotFoundPage(
   const page = await work().catch(undefinedIfMissing);
   if (page !== undefined) return page;
   reply.status = 404;
-  return pages.renderInvalidLinkPage(preferredLanguage(request.headers["accept-language"]));
+  return formPages.renderInvalidLinkPage(preferredLanguage(request.headers["accept-language"]));
 }

@@ -1,18 +1,18 @@
 // Pages at the root: the home page and the password reset.
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
-import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
+import * as passwordChanges from "../../shared/domain/identity/password-changes.ts";
 import { NewPassword } from "../../shared/domain/identity/passwords.ts";
-import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { type Language, preferredLanguage } from "../../shared/email/languages.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
-import * as verificationPages from "../../shared/pages/email-verification-pages.ts";
+import * as emailVerificationPages from "../../shared/pages/email-verification-pages.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import { renderHomePage } from "../../shared/pages/home-page.ts";
-import * as resetPassword from "../../shared/pages/password-reset-pages.ts";
+import * as passwordResetPages from "../../shared/pages/password-reset-pages.ts";
 
 const pageRoute = {
   auth: "public",
@@ -62,8 +62,8 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
       const language = preferredLanguage(request.headers["accept-language"]);
       const address = await emailVerification.findAddress(token);
       return address === undefined
-        ? verificationPages.renderVerifiedPage(language, "invalid")
-        : verificationPages.renderVerifyPage(language, token, address);
+        ? emailVerificationPages.renderVerifiedPage(language, "invalid")
+        : emailVerificationPages.renderVerifyPage(language, token, address);
     },
   }),
   route("POST /verify-email", "Submit the email verification page", {
@@ -82,7 +82,7 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
       const language = preferredLanguage(request.headers["accept-language"]);
       const fields = new URLSearchParams(request.rawBody.toString("utf8"));
       const token = (fields.get("token") ?? "").slice(0, 200);
-      return verificationPages.renderVerifiedPage(language, await tryVerify(token));
+      return emailVerificationPages.renderVerifiedPage(language, await tryVerify(token));
     },
   }),
   route("GET /reset-password", "Get the password reset page", {
@@ -95,7 +95,7 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
     }),
     handle: async ({ query: { token }, request }) => {
       const language = preferredLanguage(request.headers["accept-language"]);
-      if (token === undefined) return resetPassword.renderResetRequestPage(language, "ask");
+      if (token === undefined) return passwordResetPages.renderResetRequestPage(language, "ask");
       return renderNewPassword(language, token);
     },
   }),
@@ -133,35 +133,36 @@ async function tryVerify(token: string): Promise<"done" | "invalid"> {
 async function renderNewPassword(
   language: Language,
   token: string,
-  refusal?: resetPassword.PasswordRefusal,
+  refusal?: passwordResetPages.PasswordRefusal,
 ): Promise<string> {
-  const apiKeys = await accounts.listKeysOfReset(token);
+  const apiKeys = await passwordChanges.listKeysOfReset(token);
   return apiKeys
-    ? resetPassword.renderNewPasswordPage(language, token, { apiKeys, refusal })
-    : resetPassword.renderResetRequestPage(language, "invalid");
+    ? passwordResetPages.renderNewPasswordPage(language, token, { apiKeys, refusal })
+    : passwordResetPages.renderResetRequestPage(language, "invalid");
 }
 
 async function handleResetForm(language: Language, fields: URLSearchParams): Promise<string> {
   const token = (fields.get("token") ?? "").slice(0, 200);
-  const { success, data, error } = NewPassword.safeParse(fields.get("password") ?? "");
-  if (!success) {
-    const common = error.issues.every(({ code }) => code === "custom");
-    return renderNewPassword(language, token, common ? "common" : "tooShort");
-  }
+  const { success, data } = NewPassword.safeParse(fields.get("password") ?? "");
+  if (!success) return renderNewPassword(language, token, "tooShort");
   try {
-    await accounts.resetPassword(token, data, { revokeApiKeys: fields.has("revokeApiKeys") });
+    await passwordChanges.resetPassword(token, data, {
+      revokeApiKeys: fields.has("revokeApiKeys"),
+    });
   } catch (error) {
     if (error instanceof Problem && error.code === "invalid_token")
-      return resetPassword.renderResetRequestPage(language, "invalid");
+      return passwordResetPages.renderResetRequestPage(language, "invalid");
+    if (error instanceof Problem && error.details?.[0]?.path === "password")
+      return renderNewPassword(language, token, "weak");
     throw error;
   }
-  return resetPassword.renderPasswordSetPage(language);
+  return passwordResetPages.renderPasswordSetPage(language);
 }
 
 /** The response is the same whether or not the user exists. */
 async function handleRequestForm(language: Language, fields: URLSearchParams): Promise<string> {
   const { success, data } = EmailAddress.safeParse(fields.get("email") ?? "");
-  if (!success) return resetPassword.renderResetRequestPage(language, "ask", true);
-  await accounts.requestPasswordReset(data);
-  return resetPassword.renderLinkSentPage(language);
+  if (!success) return passwordResetPages.renderResetRequestPage(language, "ask", true);
+  await passwordChanges.requestPasswordReset(data);
+  return passwordResetPages.renderLinkSentPage(language);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import * as messages from "../../shared/domain/sending/secure-messages/secure-messages.ts";
-import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { type Language, preferredLanguage } from "../../shared/email/languages.ts";
 import { Problem, tooLarge, undefinedIfMissing } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import {
@@ -10,9 +10,9 @@ import {
   pagedSchema,
   route,
 } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
-import * as pages from "../../shared/pages/secure-message-pages.ts";
+import * as secureMessagePages from "../../shared/pages/secure-message-pages.ts";
 
 const page = {
   auth: "public",
@@ -39,10 +39,7 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
       "Returns messages that were sent with `secure: true`, newest first, without their content.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
     }),
     returns: pagedSchema("secureMessages", messages.SecureMessage),
     handle: ({ caller, query: { siteId, ...request } }) =>
@@ -72,7 +69,9 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
       const language = preferredLanguage(request.headers["accept-language"]);
       return orInvalidLinkPage(language, reply, async () => {
         const cover = await messages.getCover(token);
-        return cover ? pages.renderCoverPage(language, cover) : gonePage(language, reply);
+        return cover
+          ? secureMessagePages.renderCoverPage(language, cover)
+          : gonePage(language, reply);
       });
     },
   }),
@@ -95,8 +94,51 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
       );
     },
   }),
+  route("GET /secure/files/:file", "Download a file of a secure message", {
+    operationId: "getSecureMessageFile",
+    description:
+      "The link of a file on the page of a secure message. It works for an hour after the " +
+      "message was shown, and only while the message can be viewed.",
+    auth: "public",
+    atRoot: true,
+    rateLimit: "address",
+    returns: z.custom<string | Uint8Array>(),
+    contentType: "application/octet-stream",
+    otherContent: { "text/html": z.string() },
+    errors: { 404: "The link is not valid, or older than an hour.", 410: expiredOrRevoked },
+    handle: async ({ params: { file: token }, request, reply }) => {
+      const language = preferredLanguage(request.headers["accept-language"]);
+      const file = await messages.downloadFile(token).catch(undefinedIfMissing);
+      if (!file) {
+        reply.htmlPage =
+          file === undefined
+            ? secureMessagePages.renderInvalidLinkPage(language)
+            : secureMessagePages.renderExpiredPage(language);
+        reply.status = file === undefined ? 404 : 410;
+        return "";
+      }
+      Object.assign(reply.headers, {
+        "content-type": file.type,
+        "content-disposition": attachmentHeader(file.filename),
+        "content-security-policy": "default-src 'none'; sandbox",
+        "x-robots-tag": "noindex",
+        "referrer-policy": "no-referrer",
+      });
+      return file.bytes;
+    },
+  }),
 ]);
 export const { handler } = secureMessages;
+
+/** RFC 6266. */
+function attachmentHeader(filename: string): string {
+  const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
 
 /** Scripts, forms and caching are off and no referrer is sent; images may be fetched. */
 const viewerHeaders = {
@@ -117,13 +159,13 @@ async function viewPage(
     const viewed = await messages.openMessage(token, passphrase);
     if (!viewed) return gonePage(language, reply);
     Object.assign(reply.headers, viewerHeaders);
-    return pages.renderMessagePage(language, viewed.cover, viewed.said);
+    return secureMessagePages.renderMessagePage(language, viewed);
   } catch (error) {
     const why = error instanceof Problem ? viewErrors[error.code] : undefined;
     const cover = why && (await messages.getCover(token));
     if (!why || !cover) throw error;
     reply.status = why.status;
-    return pages.renderCoverPage(language, cover, why.message);
+    return secureMessagePages.renderCoverPage(language, cover, why.message);
   }
 }
 
@@ -134,7 +176,7 @@ const viewErrors: Record<string, { status: number; message: "wrong" | "tooMany" 
 
 function gonePage(language: Language, reply: ApiReply): string {
   reply.status = 410;
-  return pages.renderExpiredPage(language);
+  return secureMessagePages.renderExpiredPage(language);
 }
 
 /** Answers an unknown token with a page and 404. */
@@ -146,7 +188,7 @@ async function orInvalidLinkPage(
   const page = await work().catch(undefinedIfMissing);
   if (page !== undefined) return page;
   reply.status = 404;
-  return pages.renderInvalidLinkPage(language);
+  return secureMessagePages.renderInvalidLinkPage(language);
 }
 
 const maxBytes = 4096;

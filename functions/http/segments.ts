@@ -1,13 +1,26 @@
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import { now } from "../../shared/clock.ts";
 import { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
-import { SegmentRulesInput } from "../../shared/domain/audience/segments/segment-rules.ts";
+import {
+  PropertyCondition,
+  SegmentRulesInput,
+} from "../../shared/domain/audience/segments/segment-rules.ts";
 import * as segment from "../../shared/domain/audience/segments/segments.ts";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
-import { Count, Id, NewSiteId, Timestamp } from "../../shared/kernel/record-fields.ts";
+import {
+  Deleted,
+  deletesUsed,
+  IfUnused,
+  inUse,
+  NameSearch,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
+import { Count, Id, Missing, NewSiteId, Timestamp } from "../../shared/kernel/record-fields.ts";
 
 const { Segment, NewSegment, SegmentChanges } = segment;
 
@@ -15,7 +28,9 @@ const countFields = {
   contactCount: Count.describe("Exact number of contacts that match, counted for this response."),
   countedAt: Timestamp.describe("When the contacts were counted."),
 };
-const SegmentDetails = Segment.extend(countFields).meta({ id: "SegmentDetails" });
+const SegmentDetails = Segment.extend({ ...countFields, missing: Missing }).meta({
+  id: "SegmentDetails",
+});
 const SegmentCount = z.object(countFields).meta({ id: "SegmentCount" });
 const rulesError =
   "The rules are not valid. `details` names the place, such as `rules.conditions.1.operator`.";
@@ -37,10 +52,22 @@ const SegmentExplanation = z
     field: z.string().optional().describe("For a condition: the field that is compared."),
     operator: z.string().optional().describe("For a condition: how it is compared."),
     value: z.unknown().optional().describe("For a condition: the value to compare with."),
+    inLastDays: z.number().optional().describe("For a condition: it counts events so old."),
+    where: z
+      .array(PropertyCondition)
+      .optional()
+      .describe("For a condition: it counts events whose properties meet these conditions."),
+    property: z
+      .string()
+      .optional()
+      .describe("For a condition on the latest event: the property that is compared."),
     actual: z
       .unknown()
       .optional()
-      .describe("Value that the contact has, or `null`. For tags and lists: their ids."),
+      .describe(
+        "Value that the contact has, or `null`. For tags and lists: their ids. For a count of " +
+          "events: how many match.",
+      ),
     actualNames: z
       .array(z.string())
       .optional()
@@ -58,10 +85,8 @@ export const segments = routeGroup("segments", [
     description: "Returns segments, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
     }),
     returns: pagedSchema("segments", Segment),
     handle: async ({ caller, query: { siteId: site, ...page } }) => {
@@ -121,10 +146,11 @@ export const segments = routeGroup("segments", [
     returns: SegmentDetails,
     handle: async ({ caller, params }) => {
       const found = await segment.find(caller, params.id);
-      return {
-        ...found,
-        ...(await withCountedAt(segment.countMatching(caller.orgId, found.siteId, found.rules))),
-      };
+      const [counted, missing] = await Promise.all([
+        withCountedAt(segment.countMatching(caller.orgId, found.siteId, found.rules)),
+        segment.listMissing(caller, found),
+      ]);
+      return { ...found, ...counted, missing };
     },
   }),
   route("PUT /segments/:id", "Update a segment", {
@@ -136,16 +162,12 @@ export const segments = routeGroup("segments", [
     handle: ({ caller, params, body }) => segment.change(caller, params.id, body),
   }),
   route("DELETE /segments/:id", "Delete a segment", {
-    description: "Its contacts stay.",
+    description: `Its contacts stay. ${deletesUsed}`,
     level: "site",
-    query: Force,
+    query: IfUnused,
     returns: Deleted,
     errors: { 409: inUse },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "SEGMENT", id);
-      await segment.remove(caller, id);
-      return { id, deleted: true as const };
-    },
+    handle: (input) => deleteWithUses("SEGMENT", input, segment.remove),
   }),
   route("GET /segments/:id/contacts", "List the contacts of a segment", {
     description: "Returns the contacts that match the rules now, ordered by email address.",

@@ -1,29 +1,31 @@
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
 import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-history.ts";
-import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
-import { acceptMessages } from "../../shared/domain/sending/intake/accept-messages.ts";
-import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
-import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
-import { BatchPreview, previewBatch } from "../../shared/domain/sending/intake/batch-preview.ts";
-import { loadIntake, prefetchIntake } from "../../shared/domain/sending/intake/intake.ts";
+import * as acceptBatch from "../../shared/domain/sending/accept/accept-batch.ts";
+import { acceptMessages } from "../../shared/domain/sending/accept/accept-messages.ts";
+import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
+import * as attachments from "../../shared/domain/sending/accept/attachments.ts";
+import { BatchMessage } from "../../shared/domain/sending/accept/batch-message.ts";
+import { BatchPreview, previewBatch } from "../../shared/domain/sending/accept/batch-preview.ts";
+import { loadIntake, prefetchIntake } from "../../shared/domain/sending/accept/intake.ts";
+import { Tag } from "../../shared/domain/sending/accept/message-fields.ts";
 import {
   addressesOf,
-  BatchMessage,
   MessageList,
   SingleMessage,
-  Tag,
-} from "../../shared/domain/sending/intake/message.ts";
+} from "../../shared/domain/sending/accept/single-message.ts";
+import { cancelSend } from "../../shared/domain/sending/cancel-send.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { Send, sendStatuses } from "../../shared/domain/sending/send-schema.ts";
 import { invalid, Problem, type ProblemDetail } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { validate } from "../../shared/http/validate.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 import { EmailAddress, singleLineText } from "../../shared/kernel/email-fields.ts";
 import { Count, QueryTime, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
-import { createUpload } from "../../shared/kernel/uploads.ts";
+import { createUpload, maxPictureBytes } from "../../shared/kernel/uploads.ts";
 
 const BatchResult = z.object({
   index: Count.describe("Position of the recipient in the request, from 0."),
@@ -89,7 +91,7 @@ const errors = {
 const intakeOptions = { withSiteBcc: true, canFailOver: true };
 
 async function checkBatch(caller: Caller, message: BatchMessage) {
-  const checked = batches.validateRecipients(message);
+  const checked = acceptBatch.validateRecipients(message);
   const emails = checked.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
   const context = await loadIntake(caller, message, { emails, ...intakeOptions });
   return { batch: { message, checked }, context };
@@ -155,7 +157,7 @@ export const send = routeGroup("send", [
     errors,
     handle: async ({ caller, body, reply }) => {
       const { batch, context } = await checkBatch(caller, body);
-      const { warnings, ...accepted } = await batches.acceptBatch(caller, batch, context);
+      const { warnings, ...accepted } = await acceptBatch.acceptBatch(caller, batch, context);
       reply.warnings.push(...warnings);
       return accepted;
     },
@@ -210,7 +212,7 @@ export const send = routeGroup("send", [
     operationId: "createUpload",
     description:
       "Returns a URL for one file: PUT the file there with the given type and size, then " +
-      "name its `uploadId` in an email or an import.",
+      "name its `uploadId` in an email, an import or a new picture.",
     level: "site",
     body: z
       .object({
@@ -226,18 +228,23 @@ export const send = routeGroup("send", [
           .max(attachments.maxImportBytes)
           .describe(
             "Size of the file in bytes. The PUT request must have exactly this size. At most " +
-              "10 MB for an attachment and 1 GB for an import.",
+              "10 MB for an attachment, 5 MB for a picture and 1 GB for an import.",
           ),
         purpose: z
-          .enum(["attachment", "import"])
+          .enum(["attachment", "import", "picture"])
           .default("attachment")
           .describe(
-            "What the file is for. An attachment can be used for 1 hour, an import for 24 hours.",
+            "What the file is for. An attachment or a picture of the media library can be used " +
+              "for 1 hour, an import for 24 hours.",
           ),
       })
       .refine(({ size, purpose }) => purpose === "import" || size <= attachments.maxFileBytes, {
         path: ["size"],
         message: "must be at most 10 MB for an attachment",
+      })
+      .refine(({ size, purpose }) => purpose !== "picture" || size <= maxPictureBytes, {
+        path: ["size"],
+        message: "must be at most 5 MB for a picture",
       })
       .meta({ examples: [{ filename: "invoice.pdf", type: "application/pdf", size: 48_213 }] }),
     status: 201,
@@ -256,19 +263,20 @@ export const send = routeGroup("send", [
       "items than `limit` and still a `nextCursor`.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
       status: z
-        .enum(sends.sendStatuses)
+        .enum(sendStatuses)
         .optional()
         .describe(
           "Only items with this status. `uncertain` with a `to` of 72 hours ago: emails that the " +
             "provider neither reported nor found, to be sent again or closed.",
         ),
-      contactId: QueryId.optional().describe("Only items of this contact."),
+      contactId: QueryId.optional().describe(
+        "Only items of this contact, and of contacts that were merged into it.",
+      ),
       campaignId: QueryId.optional().describe("Only sends of this campaign."),
+      sequenceId: QueryId.optional().describe("Only sends of this sequence."),
+      stepId: QueryId.optional().describe("Only sends of this step of a sequence."),
       batchId: QueryId.optional().describe("Only sends of this batch."),
       templateId: QueryId.optional().describe("Only sends of this template."),
       email: EmailAddress.optional().describe(
@@ -310,9 +318,9 @@ export const send = routeGroup("send", [
           "looked at: continue with its `nextCursor`.",
       ),
     }),
-    returns: pagedSchema("sends", sends.Send),
+    returns: pagedSchema("sends", Send),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
-      sends.list(caller, { page, limit, cursor }, filter),
+      listSends(caller, { page, limit, cursor }, filter),
   }),
   route("GET /sends/:id", "Get a send", {
     description: "Returns the send with its events.",
@@ -322,9 +330,9 @@ export const send = routeGroup("send", [
   }),
   route("POST /sends/:id/cancel", "Cancel a scheduled send", {
     level: "site",
-    returns: sends.Send,
+    returns: Send,
     errors: { 409: "The send is no longer scheduled." },
-    handle: ({ caller, params }) => sends.cancel(caller, params.id),
+    handle: ({ caller, params }) => cancelSend(caller, params.id),
   }),
 ]);
 export const { handler } = send;

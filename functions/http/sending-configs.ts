@@ -1,13 +1,20 @@
 import * as z from "zod";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { secretWarnings } from "../../shared/domain/senders/config-secrets.ts";
 import * as providers from "../../shared/domain/senders/providers.ts";
+import {
+  NewSendingConfig,
+  SendingConfigChanges,
+  SendingConfig as StoredConfig,
+} from "../../shared/domain/senders/sending-config-schema.ts";
 import * as config from "../../shared/domain/senders/sending-configs.ts";
-import * as verification from "../../shared/domain/senders/verify-config.ts";
+import * as verifyConfig from "../../shared/domain/senders/verify-config.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import {
   type ApiReply,
   Deleted,
-  Force,
+  deletesUsed,
+  IfUnused,
   inUse,
   PageQuery,
   pagedSchema,
@@ -15,7 +22,7 @@ import {
 } from "../../shared/http/route.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 
-const SendingConfig = config.SendingConfig.extend({
+const SendingConfig = StoredConfig.extend({
   webhookSecretSet: z
     .boolean()
     .describe(
@@ -23,14 +30,19 @@ const SendingConfig = config.SendingConfig.extend({
     ),
   webhookUrl: z
     .string()
+    .nullable()
     .describe(
       "URL to enter at the provider for its event webhook. If it ends in " +
-        "`secret=YOUR_SECRET`, replace YOUR_SECRET with the `webhookSecret`.",
+        "`secret=YOUR_SECRET`, replace YOUR_SECRET with the `webhookSecret`. `null`: it has no " +
+        "webhooks.",
     ),
 }).meta({ id: "SendingConfig" });
 
-const toApi = (one: config.SendingConfig) => ({
+const toApi = (one: StoredConfig) => ({
   ...one,
+  // Absent in records of earlier versions of the service.
+  replyTo: one.replyTo ?? null,
+  firstEventAt: one.firstEventAt ?? null,
   webhookSecretSet: one.sealedWebhookSecret !== undefined,
   webhookUrl: config.webhookUrl(one),
 });
@@ -38,7 +50,7 @@ const toApi = (one: config.SendingConfig) => ({
 /** Names the credentials that the provider's schema ignores, for a warning. */
 function warnIgnoredCredentials(
   given: Record<string, unknown> = {},
-  { credentialsSet }: config.SendingConfig,
+  { credentialsSet }: StoredConfig,
   reply: ApiReply,
 ) {
   const ignored = Object.keys(given).filter((name) => !credentialsSet.includes(name));
@@ -51,10 +63,11 @@ function warnIgnoredCredentials(
 export const sendingConfigs = routeGroup("sending-configs", [
   route("GET /providers", "List email providers", {
     description:
-      "Returns the ten providers, their capabilities and the credentials that each needs.",
+      "Returns the ten providers with an API, and `smtp` for any SMTP server, with their " +
+      "capabilities and the credentials that each needs.",
     level: "site",
     returns: z.object({
-      providers: z.array(providers.ProviderInfo).describe("The ten providers."),
+      providers: z.array(providers.ProviderInfo).describe("The providers."),
     }),
     handle: async () => ({ providers: providers.listProviders() }),
   }),
@@ -73,15 +86,25 @@ export const sendingConfigs = routeGroup("sending-configs", [
     description:
       "A sending config is your own account at an email provider. Verify it with POST " +
       "/sending-configs/:id/verify before you send.",
-    body: config.NewSendingConfig,
+    body: NewSendingConfig,
     returns: SendingConfig,
     status: 201,
+    errors: { 404: "The sending config of `fallbackConfigId` does not exist." },
     handle: async ({ caller, body, reply }) => {
       const made = await config.create(caller, body);
       warnIgnoredCredentials(body.credentials, made, reply);
-      reply.warnings.push(...config.secretWarnings(made.provider, body.webhookSecret));
+      reply.warnings.push(...secretWarnings(made.provider, body.webhookSecret));
       return toApi(made);
     },
+  }),
+  route("POST /sending-configs/check-credentials", "Check credentials of a provider", {
+    operationId: "checkCredentials",
+    description:
+      "Asks the provider whether it knows the credentials, by a request that sends nothing. " +
+      "Nothing is stored. Use it before you store credentials that a person has typed.",
+    body: NewSendingConfig.pick({ provider: true, credentials: true }).required(),
+    returns: verifyConfig.CheckedCredentials.meta({ id: "CheckedCredentials" }),
+    handle: ({ body }) => verifyConfig.checkNewCredentials(body),
   }),
   route("GET /sending-configs/:id", "Get a sending config", {
     level: "site",
@@ -93,26 +116,24 @@ export const sendingConfigs = routeGroup("sending-configs", [
     description:
       "Updates the given fields. `credentials` are replaced as a whole. A new provider, new " +
       "credentials or a new `fromEmail` must be verified again.",
-    body: config.SendingConfigChanges,
+    body: SendingConfigChanges,
     returns: SendingConfig,
     errors: { 409: "Someone else changed the config at the same time: read it and try again." },
     handle: async ({ caller, params, body, reply }) => {
       const changed = await config.update(caller, params.id, body);
       warnIgnoredCredentials(body.credentials, changed, reply);
-      reply.warnings.push(...config.secretWarnings(changed.provider, body.webhookSecret));
+      reply.warnings.push(...secretWarnings(changed.provider, body.webhookSecret));
       return toApi(changed);
     },
   }),
   route("DELETE /sending-configs/:id", "Delete a sending config", {
-    description: "A config that still has email waiting cannot be deleted.",
-    query: Force,
+    description:
+      `Email that waits to be sent with the config fails when its turn comes. ${deletesUsed} ` +
+      "A campaign that is being sent with it fails.",
+    query: IfUnused,
     returns: Deleted,
-    errors: { 409: `Email is still waiting to be sent with this config. Or: ${inUse}` },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "CONFIG", id);
-      await config.remove(caller, id);
-      return { id, deleted: true as const };
-    },
+    errors: { 409: inUse },
+    handle: (input) => deleteWithUses("CONFIG", input, config.remove),
   }),
   route("POST /sending-configs/:id/verify", "Verify a sending config with a test email", {
     needsVerifiedEmail: true,
@@ -130,7 +151,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
       502: "The provider failed or did not answer.",
     },
     handle: async ({ caller, params, body }) => {
-      const { config: verified, sentTo } = await verification.verifyConfig(
+      const { config: verified, sentTo } = await verifyConfig.verifyConfig(
         caller,
         params.id,
         body.to,

@@ -1,6 +1,7 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
+import * as enrollmentListing from "../../shared/domain/automation/enrollment-listing.ts";
 import {
   Enrollment,
   enrollmentStatuses,
@@ -14,8 +15,8 @@ import {
   SequenceChanges,
   sequenceStatuses,
 } from "../../shared/domain/automation/sequence-schema.ts";
-import * as webhooks from "../../shared/domain/automation/sequence-webhook.ts";
 import * as sequence from "../../shared/domain/automation/sequences.ts";
+import * as stepDrafts from "../../shared/domain/automation/step-drafts.ts";
 import {
   AddStepsRequest,
   ReplaceStepsRequest,
@@ -24,10 +25,12 @@ import {
   SequenceSteps,
 } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
+import { walk } from "../../shared/domain/automation/walk.ts";
+import { Walk, WalkRequest } from "../../shared/domain/automation/walk-schema.ts";
 import { invalid } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import { Deleted, NameSearch, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { permits } from "../../shared/rights.ts";
 
@@ -67,26 +70,27 @@ const EnrollmentReference = EnrollmentReferenceFields.meta({
 const archivedError = { 409: "The sequence is archived (`sequence_archived`)." };
 
 /** The URL enrolls contacts without a credential, so callers who may not enroll do not see it. */
-const hideWebhookUrl = <S extends Pick<Sequence, "webhookUrl">>(caller: Caller, shown: S): S =>
+const hideSecrets = <S extends Pick<Sequence, "webhookUrl" | "callSecret">>(
+  caller: Caller,
+  shown: S,
+): S =>
   permits(caller.scopes, { right: "marketing:write", scope: "sequences:write" })
     ? shown
-    : { ...shown, webhookUrl: null };
+    : { ...shown, webhookUrl: null, callSecret: null };
 
 export const sequences = routeGroup("sequences", [
   route("GET /sequences", "List sequences", {
     description: "Returns sequences, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
       status: z.enum(sequenceStatuses).optional().describe("Only items with this status."),
     }),
     returns: pagedSchema("sequences", Sequence),
     handle: async ({ caller, query: { siteId, status, ...page } }) => {
       const { items, pagination } = await sequence.list(caller, page, { siteId, status });
-      return { sequences: items.map((item) => hideWebhookUrl(caller, item)), pagination };
+      return { sequences: items.map((item) => hideSecrets(caller, item)), pagination };
     },
   }),
   route("POST /sequences", "Create a sequence", {
@@ -104,7 +108,7 @@ export const sequences = routeGroup("sequences", [
     level: "site",
     returns: Sequence,
     handle: async ({ caller, params }) =>
-      hideWebhookUrl(caller, await sequence.find(caller, params.id)),
+      hideSecrets(caller, await sequence.find(caller, params.id)),
   }),
   route("PUT /sequences/:id", "Update a sequence", {
     description: "Updates the given fields. Start, pause and archive a sequence by its `status`.",
@@ -129,8 +133,7 @@ export const sequences = routeGroup("sequences", [
     description: "Returns the sequence with its steps, up to 50 enrollments, and stats per step.",
     level: "site",
     returns: SequenceDetail,
-    handle: async ({ caller, params }) =>
-      hideWebhookUrl(caller, await getDetail(caller, params.id)),
+    handle: async ({ caller, params }) => hideSecrets(caller, await getDetail(caller, params.id)),
   }),
   route("POST /sequences/:id/enroll", "Enroll contacts in a sequence", {
     audit: "counted",
@@ -163,7 +166,7 @@ export const sequences = routeGroup("sequences", [
     }),
     returns: pagedSchema("enrollments", ListedEnrollment),
     handle: async ({ caller, params, query: { status, stepId, ...page } }) => {
-      const { items, pagination } = await enrollments.list(caller, page, {
+      const { items, pagination } = await enrollmentListing.list(caller, page, {
         sequenceId: params.id,
         status,
         stepId,
@@ -218,10 +221,28 @@ export const sequences = routeGroup("sequences", [
   }),
   route("POST /sequences/:id/webhook/rotate", "Rotate the webhook URL of a sequence", {
     operationId: "rotateSequenceWebhookUrl",
-    description: "Returns the sequence with a new `webhookUrl`. The old URL stops working at once.",
+    description:
+      "Returns the sequence with a new `webhookUrl` and `callSecret`. The old ones stop working " +
+      "at once.",
     level: "site",
     returns: Sequence,
     handle: ({ caller, params }) => sequence.rotateWebhook(caller, params.id),
+  }),
+  route("POST /sequences/:id/walk", "Walk one contact through a sequence", {
+    right: "marketing:read",
+    operationId: "walkSequence",
+    description:
+      "Returns the steps that a contact, or a made-up person, would go through, with the times " +
+      "and decisions of real enrollments. It takes the steps as they are saved, whatever the " +
+      "status of the sequence. Awaited events do not come, and emails are not opened, unless " +
+      "`outcomes` say so. Sends and stores nothing, and uses no quota. Rules about events with " +
+      "properties read only those that the contact has.",
+    level: "site",
+    preview: true,
+    body: WalkRequest,
+    returns: Walk,
+    errors: { 404: "The sequence does not exist, or the contact or a list in its site." },
+    handle: ({ caller, params, body }) => walk(caller, params.id, body),
   }),
   route("GET /sequences/:id/steps", "List the steps of a sequence", {
     description: "Returns the steps by `stepOrder`.",
@@ -244,6 +265,51 @@ export const sequences = routeGroup("sequences", [
     returns: SequenceSteps,
     errors: { 409: "Somebody has changed the steps since `stepsVersion` (`steps_changed`)." },
     handle: ({ caller, params, body }) => steps.replace(caller, params.id, body),
+  }),
+  route("GET /sequences/:id/draft", "Get the draft of a sequence's steps", {
+    description:
+      "A draft is edited while contacts run through the current steps. `effects` tells what " +
+      "publishing it does to them.",
+    level: "site",
+    returns: stepDrafts.StepDraft,
+    errors: { 404: "The sequence does not exist or has no draft." },
+    handle: ({ caller, params }) => stepDrafts.find(caller, params.id),
+  }),
+  route("PUT /sequences/:id/draft", "Save a draft of a sequence's steps", {
+    description:
+      "Takes the steps as PUT /sequences/:id/steps does. They may be incomplete. No contact is " +
+      "affected until the draft is published.",
+    level: "site",
+    body: stepDrafts.StepDraftRequest,
+    returns: stepDrafts.StepDraft,
+    errors: {
+      409: "Somebody has changed the draft since `draftVersion` (`draft_changed`).",
+    },
+    handle: ({ caller, params, body }) => stepDrafts.save(caller, params.id, body),
+  }),
+  route("DELETE /sequences/:id/draft", "Discard the draft of a sequence's steps", {
+    level: "site",
+    returns: Deleted,
+    errors: { 404: "The sequence does not exist or has no draft." },
+    handle: async ({ caller, params: { id } }) => {
+      await stepDrafts.discard(caller, id);
+      return { id, deleted: true as const };
+    },
+  }),
+  route("POST /sequences/:id/draft/publish", "Publish the draft of a sequence's steps", {
+    description:
+      "Puts the draft in place of the steps and deletes it. What this does to contacts stands in " +
+      "`effects` of the draft and at PUT /sequences/:id/steps.",
+    level: "site",
+    body: stepDrafts.PublishRequest,
+    returns: SequenceSteps,
+    errors: {
+      404: "The sequence does not exist or has no draft.",
+      409:
+        "Somebody has changed the steps since the draft was made (`steps_changed`), or the draft " +
+        "while it was published (`draft_changed`).",
+    },
+    handle: ({ caller, params, body }) => stepDrafts.publish(caller, params.id, body),
   }),
   route("POST /sequences/:id/steps", "Add steps to a sequence", {
     operationId: "createSequenceSteps",
@@ -279,18 +345,6 @@ export const sequences = routeGroup("sequences", [
       await steps.remove(caller, id, stepId);
       return { id: stepId, deleted: true as const };
     },
-  }),
-  route("POST /wh/sq/:secret", "Enroll or cancel a contact by webhook", {
-    operationId: "triggerSequenceWebhook",
-    description:
-      "Takes an email address. An address that is not a contact of the site yet becomes one. " +
-      "The secret in the path is the only credential.",
-    auth: "public",
-    rateLimit: "address",
-    body: webhooks.SequenceWebhookCall,
-    returns: webhooks.SequenceWebhookResult,
-    errors: { 404: "The URL does not belong to a sequence, or was replaced.", ...archivedError },
-    handle: ({ params, body }) => webhooks.handleWebhook(params.secret, body),
   }),
 ]);
 export const { handler } = sequences;

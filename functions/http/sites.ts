@@ -1,3 +1,6 @@
+import { checkPreferenceFields } from "../../shared/domain/audience/contacts/preference-fields.ts";
+import { checkTemplate } from "../../shared/domain/forms/confirmation-templates.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import * as site from "../../shared/domain/identity/sites.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
@@ -12,7 +15,7 @@ export const sites = routeGroup("sites", [
     returns: pagedSchema("sites", site.Site),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await site.list(caller, query);
-      return { sites: items, pagination };
+      return { sites: items.map(site.toApi), pagination };
     },
   }),
   route("POST /sites", "Create a site", {
@@ -20,7 +23,7 @@ export const sites = routeGroup("sites", [
     body: site.NewSite,
     returns: site.Site,
     status: 201,
-    handle: ({ caller, body }) => site.create(caller, body),
+    handle: async ({ caller, body }) => site.toApi(await site.create(caller, body)),
   }),
   route("GET /sites/:id", "Get a site", {
     level: "site",
@@ -31,7 +34,7 @@ export const sites = routeGroup("sites", [
         "many it had, `contactsErased` and `itemsErased` are the progress. Once everything is " +
         "erased, the status is 404.",
     },
-    handle: ({ caller, params }) => site.show(caller, params.id),
+    handle: async ({ caller, params }) => site.toApi(await site.show(caller, params.id)),
   }),
   route("PUT /sites/:id", "Update a site", {
     auditedValues: ["name"],
@@ -39,7 +42,16 @@ export const sites = routeGroup("sites", [
     level: "site",
     body: site.SiteChanges,
     returns: site.Site,
-    handle: ({ caller, params, body }) => site.change(caller, params.id, body),
+    errors: {
+      404: "The site or the template does not exist.",
+    },
+    handle: async ({ caller, params, body }) => {
+      await site.find(caller, params.id);
+      await checkTemplate(caller, params.id, body);
+      if (body.preferencePage)
+        await checkPreferenceFields(caller, params.id, body.preferencePage.fields);
+      return site.toApi(await site.change(caller, params.id, body));
+    },
   }),
   route("DELETE /sites/:id", "Delete a site", {
     description:
@@ -51,7 +63,7 @@ export const sites = routeGroup("sites", [
     returns: Deleted,
     errors: { 409: "The site has sends, so it cannot be deleted (`site_has_sends`)." },
     handle: async ({ caller, params: { id } }) => {
-      await site.remove(caller, id);
+      await removeSite(caller, id);
       return { id, deleted: true as const };
     },
   }),

@@ -2,14 +2,15 @@
 import * as z from "zod";
 import { find as findOrganization } from "../../shared/domain/identity/organizations.ts";
 import { loginUrlOf } from "../../shared/domain/identity/sso/enforcement.ts";
+import * as linkedUsers from "../../shared/domain/identity/sso/linked-users.ts";
 import * as logins from "../../shared/domain/identity/sso/logins.ts";
 import * as sso from "../../shared/domain/identity/sso/settings.ts";
-import { preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { preferredLanguage } from "../../shared/email/languages.ts";
 import { Problem } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { statusOf } from "../../shared/http/responses.ts";
 import { type ApiReply, type ApiRequest, Deleted, route } from "../../shared/http/route.ts";
-import * as cookies from "../../shared/http/session-cookie.ts";
+import * as sessionCookie from "../../shared/http/session-cookie.ts";
 import { digits } from "../../shared/kernel/digits.ts";
 import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
@@ -86,7 +87,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
     returns: Deleted,
     errors: { 404: "The member does not exist, or is not linked." },
     handle: async ({ caller, params: { memberId } }) => {
-      await logins.unlink(caller, memberId);
+      await linkedUsers.unlink(caller, memberId);
       return { id: memberId, deleted: true as const };
     },
   }),
@@ -124,7 +125,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
         const orgId = organizationId ?? (await logins.findOrganizationOf(email!));
         if (isFromOtherSite(request)) return renderStart(orgId, request);
         const { url, pending } = await logins.startLogin({ orgId, email, returnTo });
-        reply.cookies.push(cookies.createLoginCookie(pending, logins.loginTtlSeconds));
+        reply.cookies.push(sessionCookie.createLoginCookie(pending, logins.loginTtlSeconds));
         return redirect(reply, url);
       }),
   }),
@@ -153,14 +154,14 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
         const { opened, returnTo } = await logins.completeLogin(
           {
             orgId,
-            pending: request.cookies[cookies.loginCookieName],
+            pending: request.cookies[sessionCookie.loginCookieName],
             query: request.queryString,
           },
-          cookies.sessionClientOf(request),
+          sessionCookie.sessionClientOf(request),
         );
         reply.cookies.push(
-          cookies.createSessionCookie(opened.token, logins.ssoSessionSeconds),
-          cookies.expiredLoginCookie,
+          sessionCookie.createSessionCookie(opened.token, logins.ssoSessionSeconds),
+          sessionCookie.expiredLoginCookie,
         );
         return redirect(reply, returnTo);
       });

@@ -3,6 +3,7 @@ import * as photos from "../../shared/domain/content/stock-photos.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Pagination, route } from "../../shared/http/route.ts";
 import { digits } from "../../shared/kernel/digits.ts";
+import { Id } from "../../shared/kernel/record-fields.ts";
 
 const errors = {
   502: "Pexels failed or did not answer.",
@@ -59,24 +60,22 @@ export const stockPhotos = routeGroup("stock-photos", [
   }),
   route("POST /stock-photos/save", "Save a stock photo", {
     operationId: "saveStockPhoto",
-    description: "Copies a photo to a permanent public URL for use in emails.",
+    description:
+      "Copies a photo to a permanent public URL for use in emails. With `siteId`, it becomes a " +
+      "picture of the media library of the site.",
+    level: "site",
     body: z
       .object({
-        id: z
-          .union([
-            z.int().positive().transform(String),
-            z
-              .string()
-              .regex(/^[1-9]\d{0,14}$/, "must be the id of a photo")
-              .meta({ maxLength: 15 }),
-          ])
-          .describe("Id of the photo, as in GET /stock-photos."),
+        id: Id.describe("Id of the photo, as in GET /stock-photos."),
+        siteId: Id.optional().describe(
+          "Site whose media library gets the photo. If omitted, only its URL is known.",
+        ),
       })
-      .meta({ examples: [{ id: "3573351" }] }),
+      .meta({ examples: [{ id: 3573351 }] }),
     returns: photos.SavedPhoto,
     status: 201,
     errors: { 404: "The photo does not exist at Pexels.", ...errors },
-    handle: ({ caller, body }) => photos.save(caller, body.id),
+    handle: ({ caller, body }) => photos.save(caller, body),
   }),
   // Emails are read everywhere, so the photo is public. Its URL cannot be guessed.
   route("GET /photos/:orgId/:name", "Get a saved photo", {

@@ -1,8 +1,19 @@
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import { Export } from "../../shared/domain/analytics/exports/exports.ts";
-import * as exports from "../../shared/domain/audience/suppressions/suppression-exports.ts";
-import * as imports from "../../shared/domain/audience/suppressions/suppression-imports.ts";
-import * as pages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
+import {
+  maxRows as maxExportedRows,
+  readRows,
+  toCsv,
+} from "../../shared/domain/audience/suppressions/suppression-exports.ts";
+import {
+  importRows,
+  maxRows,
+  rowsFromCsv,
+  rowsFromJson,
+  type SuppressionRow,
+} from "../../shared/domain/audience/suppressions/suppression-imports.ts";
+import * as suppressionPages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
 import * as suppression from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { tooLarge, unsupported } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -15,7 +26,7 @@ import {
   pagedSchema,
   route,
 } from "../../shared/http/route.ts";
-import { validate } from "../../shared/http/validate.ts";
+import { validateEmailParam } from "../../shared/http/validate.ts";
 import { digits } from "../../shared/kernel/digits.ts";
 import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { EmailAddress, normalizeEmail } from "../../shared/kernel/email-fields.ts";
@@ -44,12 +55,12 @@ const SuppressionRows = exactlyOneOf(
   z.object({
     emails: z
       .array(EmailAddress)
-      .max(imports.maxRows)
+      .max(maxRows)
       .optional()
       .describe("Email addresses. Give either this or `suppressions`."),
     suppressions: z
       .array(NewSuppression)
-      .max(imports.maxRows)
+      .max(maxRows)
       .optional()
       .describe("Email addresses with reasons. Give either this or `emails`."),
   }),
@@ -79,20 +90,16 @@ const SuppressionCheck = z.object({
 
 const emptySuppression = { reason: null, detail: null, source: null, createdAt: null };
 
-/** Validates the path parameter like any other input. */
-const validateEmail = ({ email }: { email: string }): string =>
-  (validate(z.object({ email: EmailAddress }), { email }) as { email: string }).email;
-
 const contentType = ({ headers }: ApiRequest): string =>
   (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 const parserByContentType: Record<
   string,
-  (body: Buffer) => imports.SuppressionRow[] | Promise<imports.SuppressionRow[]>
+  (body: Buffer) => SuppressionRow[] | Promise<SuppressionRow[]>
 > = {
-  "application/json": (body) => imports.rowsFromJson(safeJsonText(body)),
-  "text/csv": (body) => imports.rowsFromCsv(body),
+  "application/json": (body) => rowsFromJson(safeJsonText(body)),
+  "text/csv": (body) => rowsFromCsv(body),
 };
-async function parseRows(request: ApiRequest): Promise<imports.SuppressionRow[]> {
+async function parseRows(request: ApiRequest): Promise<SuppressionRow[]> {
   const read = parserByContentType[contentType(request)];
   if (!read)
     throw unsupported(
@@ -105,14 +112,17 @@ async function parseRows(request: ApiRequest): Promise<imports.SuppressionRow[]>
 
 export const suppressions = routeGroup("suppressions", [
   route("GET /suppressions", "List suppressions", {
-    description: "Returns suppressed email addresses, newest first.",
+    description:
+      "Returns suppressed email addresses, newest first. Callers that are limited to sites get " +
+      "the addresses of contacts of these sites, without a total: ask GET " +
+      "/suppressions/check/:email about any other.",
     level: "site",
     query: PageQuery.extend({
       reason: SuppressionReason.optional().describe("Only entries with this reason."),
     }),
     returns: pagedSchema("suppressions", Suppression),
     handle: async ({ caller, query }) => {
-      const { items, pagination } = await pages.list(caller.orgId, query);
+      const { items, pagination } = await suppressionPages.list(caller, query);
       return { suppressions: items, pagination };
     },
   }),
@@ -149,7 +159,7 @@ export const suppressions = routeGroup("suppressions", [
     returns: SuppressionCheck,
     errors: { 400: "The email address is not valid." },
     handle: async ({ caller, params }) => {
-      const email = normalizeEmail(validateEmail(params));
+      const email = normalizeEmail(validateEmailParam(params));
       const found = await suppression.find(caller.orgId, email);
       return {
         ...(found ?? emptySuppression),
@@ -179,8 +189,7 @@ export const suppressions = routeGroup("suppressions", [
       400: "The body cannot be read, or has more than 10,000 rows.",
       415: "The `Content-Type` must be `application/json` or `text/csv`.",
     },
-    handle: async ({ caller, request }) =>
-      imports.importRows(caller.orgId, await parseRows(request)),
+    handle: async ({ caller, request }) => importRows(caller.orgId, await parseRows(request)),
   }),
   route("GET /suppressions/export", "Export suppressions", {
     audit: "each",
@@ -189,13 +198,12 @@ export const suppressions = routeGroup("suppressions", [
     description:
       "Returns CSV or JSON. Without `limit` and `cursor`, a list of more than 10,000 entries " +
       "returns 202 and an export job: read it with GET /exports/:id. With them, returns part " +
-      "after part.",
-    level: "site",
+      "after part. Callers that are limited to sites get 403.",
     query: z.object({
       format: z.enum(["csv", "json"]).default("csv").describe("Format of the response."),
       bom: Bom,
       reason: SuppressionReason.optional().describe("Only entries with this reason."),
-      limit: digits(z.int().min(1).max(exports.maxRows))
+      limit: digits(z.int().min(1).max(maxExportedRows))
         .optional()
         .describe(
           "Number of entries per part. If both this and `cursor` are omitted, the whole list " +
@@ -209,7 +217,7 @@ export const suppressions = routeGroup("suppressions", [
     contentType: "text/csv; charset=utf-8",
     deferredReturns: Export,
     handle: async ({ caller, query, reply }) => {
-      const { rows, next } = await exports.readRows(caller.orgId, query);
+      const { rows, next } = await readRows(caller.orgId, query);
       const { format, bom, reason, limit, cursor } = query;
       if (next !== undefined && limit === undefined && cursor === undefined)
         return startExport(
@@ -220,7 +228,7 @@ export const suppressions = routeGroup("suppressions", [
       const nextCursor = next === undefined ? null : reply.sealCursor(next);
       if (nextCursor) reply.headers["x-next-cursor"] = nextCursor;
       reply.headers["content-disposition"] = `attachment; filename="suppressions.${query.format}"`;
-      if (query.format === "csv") return exports.toCsv(rows, bom);
+      if (query.format === "csv") return toCsv(rows, bom);
       reply.headers["content-type"] = "application/json; charset=utf-8";
       return JSON.stringify({ data: { suppressions: rows, nextCursor } });
     },

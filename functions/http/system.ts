@@ -1,4 +1,4 @@
-import * as health from "../../shared/domain/analytics/system-health.ts";
+import * as systemHealth from "../../shared/domain/analytics/system-health.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
 
@@ -12,9 +12,9 @@ export const system = routeGroup("system", [
       "Covers all organizations, but none of their data.",
     auth: "session",
     level: "site",
-    returns: health.SystemHealth,
+    returns: systemHealth.SystemHealth,
     errors: { 404: "The user does not operate the service." },
-    handle: ({ caller }) => health.getSystemHealth(caller),
+    handle: ({ caller }) => systemHealth.getSystemHealth(caller),
   }),
 ]);
 export const { handler } = system;

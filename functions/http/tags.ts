@@ -1,10 +1,19 @@
 import * as z from "zod";
 import { GroupName } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import {
+  Deleted,
+  deletesUsed,
+  IfUnused,
+  inUse,
+  NameSearch,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { SiteFilter } from "../../shared/kernel/digits.ts";
 import {
   Count,
   CreatedAt,
@@ -36,10 +45,8 @@ export const tags = routeGroup("tags", [
     description: "Returns tags, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: QueryId.optional().describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
+      search: NameSearch,
     }),
     returns: pagedSchema("tags", Tag),
     handle: async ({ caller, query: { siteId, ...page } }) => {
@@ -56,16 +63,16 @@ export const tags = routeGroup("tags", [
     handle: ({ caller, body }) => groups.create("TAG", caller, body),
   }),
   route("DELETE /tags/:id", "Delete a tag", {
-    description: "Deletes the tag however many contacts have it. The contacts stay.",
+    description:
+      `Deletes the tag however many contacts have it. The contacts stay. ${deletesUsed} ` +
+      "A campaign that is still reading the contacts with the tag fails, and forms no longer " +
+      "apply it.",
     level: "site",
-    query: Force,
+    query: IfUnused,
     returns: Deleted,
     errors: { 409: inUse },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "TAG", id);
-      await groups.removeGroup("TAG", caller, id);
-      return { id, deleted: true as const };
-    },
+    handle: (input) =>
+      deleteWithUses("TAG", input, (caller, id) => groups.removeGroup("TAG", caller, id)),
   }),
 ]);
 export const { handler } = tags;

@@ -1,6 +1,10 @@
 // Members, roles and invitations of an organization.
 import * as z from "zod";
+import { CreatedApiKey } from "../../shared/domain/identity/api-keys.ts";
+import * as invitationAcceptance from "../../shared/domain/identity/invitation-acceptance.ts";
+import * as invitationLinks from "../../shared/domain/identity/invitation-links.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
+import * as memberCredentials from "../../shared/domain/identity/member-credentials.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import { roleDescriptions } from "../../shared/domain/identity/role-descriptions.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -10,7 +14,7 @@ import {
   tooManyFailures,
 } from "../../shared/http/login-responses.ts";
 import { Deleted, MailedToken, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import * as cookies from "../../shared/http/session-cookie.ts";
+import * as sessionCookie from "../../shared/http/session-cookie.ts";
 import { roleNames, roles } from "../../shared/rights.ts";
 
 const Role = z
@@ -28,9 +32,23 @@ const changeErrors = {
   409: "The member is the last owner (`last_owner`).",
 };
 
+const RevokesKeys = z
+  .boolean()
+  .default(false)
+  .describe("Also revokes the API keys that the member created.");
+const KeysOfMember = z
+  .array(CreatedApiKey)
+  .describe(
+    "API keys that the member created and that still work. They keep their rights: repeat the " +
+      "request with `revokeApiKeys`, or revoke them one by one, if the member must not use them.",
+  );
+const MemberUpdate = members.MemberChanges.extend({ revokeApiKeys: RevokesKeys }).meta({
+  examples: [{ role: "marketer", siteIds: [1], revokeApiKeys: true }],
+});
+
 const tooManyInvitations =
   "Five invitations were mailed to the address within 15 minutes, or 100 by the organization " +
-  "within an hour.";
+  "within an hour; on the free plan 20 within a day.";
 
 export const team = routeGroup("team", [
   route("GET /roles", "List roles", {
@@ -68,24 +86,35 @@ export const team = routeGroup("team", [
     auditedValues: ["role", "siteIds"],
     description:
       "Updates the given fields. The change works from the member's next request on. Only owners " +
-      "can make or change owners.",
+      "can make or change owners. Ends open invitations of the member that the new role or sites " +
+      "do not permit. Returns the API keys that the member created; `revokeApiKeys` revokes them.",
     auth: "session",
-    body: members.MemberChanges,
-    returns: members.Member,
+    body: MemberUpdate,
+    returns: members.Member.extend({ apiKeys: KeysOfMember }).meta({ id: "UpdatedMember" }),
     errors: changeErrors,
-    handle: ({ caller, params: { id }, body }) => members.change(caller, id, body),
+    handle: ({ caller, params: { id }, body }) => memberCredentials.changeMember(caller, id, body),
   }),
   route("DELETE /members/:id", "Remove a member", {
     level: "site_members",
     description:
-      "The member loses access at once. The user's account, and API keys that the user created, " +
-      "stay. To leave an organization yourself, use POST /auth/leave.",
+      "The member loses access at once, and open invitations of the member end. The account " +
+      "stays. So do API keys that the member created, which the response lists, unless " +
+      "`revokeApiKeys` is set, here or in the query. To leave an organization yourself, use " +
+      "POST /auth/leave.",
     auth: "session",
-    returns: Deleted,
+    query: z.object({
+      revokeApiKeys: z
+        .enum(["true", "false"])
+        .optional()
+        .describe("`true`: also revokes the API keys that the member created."),
+    }),
+    body: z.object({ revokeApiKeys: RevokesKeys }).meta({ examples: [{ revokeApiKeys: true }] }),
+    returns: Deleted.extend({ apiKeys: KeysOfMember }).meta({ id: "RemovedMember" }),
     errors: changeErrors,
-    handle: async ({ caller, params: { id } }) => {
-      await members.remove(caller, id);
-      return { id, deleted: true as const };
+    handle: async ({ caller, params: { id }, query, body }) => {
+      const revokeApiKeys = body.revokeApiKeys || query.revokeApiKeys === "true";
+      const apiKeys = await memberCredentials.removeMember(caller, id, { revokeApiKeys });
+      return { id, deleted: true as const, apiKeys };
     },
   }),
 
@@ -153,8 +182,8 @@ export const team = routeGroup("team", [
     rateLimit: "address",
     preview: true,
     body: MailedToken,
-    returns: invitations.InvitationPreview,
-    handle: ({ body }) => invitations.preview(body.token),
+    returns: invitationLinks.InvitationPreview,
+    handle: ({ body }) => invitationLinks.preview(body.token),
   }),
   route("POST /invitations/accept", "Accept an invitation", {
     operationId: "acceptInvitation",
@@ -166,7 +195,7 @@ export const team = routeGroup("team", [
       "accepts by logging in with it, and a user with an account logs in with it afterwards.",
     auth: "public",
     rateLimit: "address",
-    body: invitations.Acceptance,
+    body: invitationAcceptance.Acceptance,
     returns: z.union([
       Session.describe("The user is a member and logged in, and the session cookie is set."),
       SecondFactorRequired.describe("The user has a second factor: nothing is accepted yet."),
@@ -180,10 +209,13 @@ export const team = routeGroup("team", [
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const accepted = await invitations.accept(body, cookies.sessionClientOf(request));
+      const accepted = await invitationAcceptance.accept(
+        body,
+        sessionCookie.sessionClientOf(request),
+      );
       if ("mfaRequired" in accepted) return accepted;
       const { token, ...profile } = accepted;
-      reply.cookies.push(cookies.createSessionCookie(token));
+      reply.cookies.push(sessionCookie.createSessionCookie(token));
       return profile;
     },
   }),

@@ -1,13 +1,28 @@
 import * as z from "zod";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
-import * as checks from "../../shared/domain/content/template-checks.ts";
-import * as folders from "../../shared/domain/content/template-folders.ts";
-import * as versions from "../../shared/domain/content/template-versions.ts";
+import * as templateChecks from "../../shared/domain/content/template-checks.ts";
+import * as templateFolders from "../../shared/domain/content/template-folders.ts";
+import * as templateRendering from "../../shared/domain/content/template-rendering.ts";
+import {
+  NewTemplate,
+  Template,
+  TemplateChanges,
+  TemplateMeta,
+} from "../../shared/domain/content/template-schema.ts";
+import * as templateVersions from "../../shared/domain/content/template-versions.ts";
 import * as template from "../../shared/domain/content/templates.ts";
-import { Variables } from "../../shared/domain/sending/intake/message.ts";
+import { Variables } from "../../shared/domain/sending/accept/message-fields.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { QueryId } from "../../shared/kernel/digits.ts";
+import {
+  Deleted,
+  deletesUsed,
+  IfUnused,
+  inUse,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
 
 const siteId = QueryId.optional();
 const templateError =
@@ -15,7 +30,7 @@ const templateError =
 
 const TemplateDraft = z
   .object({
-    ...checks.templateDraftFields,
+    ...templateChecks.templateDraftFields,
     variables: Variables.default({}).describe("Values for the Liquid variables."),
   })
   .meta({ id: "TemplateDraft", examples: [{ variables: { firstName: "Ada" } }] });
@@ -30,42 +45,39 @@ export const templates = routeGroup("templates", [
           "API key, else to all folders.",
       ),
     }),
-    returns: pagedSchema("templateFolders", folders.TemplateFolder),
+    returns: pagedSchema("templateFolders", templateFolders.TemplateFolder),
     handle: async ({ caller, query }) => {
-      const { items, pagination } = await folders.list(caller, query);
+      const { items, pagination } = await templateFolders.list(caller, query);
       return { templateFolders: items, pagination };
     },
   }),
   route("POST /template-folders", "Create a template folder", {
     level: "site",
-    body: folders.NewTemplateFolder,
-    returns: folders.TemplateFolder,
+    body: templateFolders.NewTemplateFolder,
+    returns: templateFolders.TemplateFolder,
     status: 201,
-    handle: ({ caller, body }) => folders.create(caller, body),
+    handle: ({ caller, body }) => templateFolders.create(caller, body),
   }),
   route("PUT /template-folders/:id", "Rename a template folder", {
     level: "site",
-    body: folders.TemplateFolderChanges,
-    returns: folders.TemplateFolder,
-    handle: ({ caller, params, body }) => folders.change(caller, params.id, body),
+    body: templateFolders.TemplateFolderChanges,
+    returns: templateFolders.TemplateFolder,
+    handle: ({ caller, params, body }) => templateFolders.change(caller, params.id, body),
   }),
   route("DELETE /template-folders/:id", "Delete a template folder", {
     description: "Its templates stay and are in no folder from then on.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
-      await folders.remove(caller, id);
+      await templateFolders.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
   route("GET /templates", "List templates", {
-    description: "Returns templates, newest first, without `html`, `text` and `designJson`.",
+    description: "Returns templates, newest first, without their texts.",
     level: "site",
     query: PageQuery.extend({
-      siteId: siteId.describe(
-        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
-          "the organization.",
-      ),
+      siteId: SiteFilter,
       folderId: z
         .union([z.literal("none"), QueryId])
         .optional()
@@ -79,7 +91,7 @@ export const templates = routeGroup("templates", [
         .describe("Part of the name, ignoring case.")
         .meta({ examples: ["welcome"] }),
     }),
-    returns: pagedSchema("templates", template.TemplateMeta),
+    returns: pagedSchema("templates", TemplateMeta),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await template.list(caller, query);
       return { templates: items, pagination };
@@ -87,27 +99,28 @@ export const templates = routeGroup("templates", [
   }),
   route("POST /templates", "Create a template", {
     description:
-      "Needs `html` or `text`. Both, and the subject, may contain Liquid, which is parsed " +
-      "when the template is saved.",
+      "Needs `html` or `text`. All texts may contain Liquid, which is parsed when the template " +
+      "is saved. `translations` has the texts in other languages: an email is sent in the exact " +
+      "locale of its recipient, else in the language, else in the texts of the template itself.",
     level: "site",
-    body: template.NewTemplate,
-    returns: template.Template,
+    body: NewTemplate,
+    returns: Template,
     status: 201,
     errors: { 400: templateError, 404: "The site or the folder does not exist." },
     handle: ({ caller, body }) => template.create(caller, body),
   }),
   route("GET /templates/:id", "Get a template", {
     level: "site",
-    returns: template.Template,
+    returns: Template,
     handle: ({ caller, params }) => template.find(caller, params.id),
   }),
   route("PUT /templates/:id", "Update a template", {
     description:
-      "Updates the given fields. A change of content creates a new version; email that was " +
-      "already accepted is sent with the version it was accepted with.",
+      "Updates the given fields, also of the given translations. A change of content creates a " +
+      "new version; email that was already accepted is sent with the version it was accepted with.",
     level: "site",
-    body: template.TemplateChanges,
-    returns: template.Template,
+    body: TemplateChanges,
+    returns: Template,
     errors: {
       400: templateError,
       404: "The template or the folder does not exist.",
@@ -116,16 +129,12 @@ export const templates = routeGroup("templates", [
     handle: ({ caller, params, body }) => template.change(caller, params.id, body),
   }),
   route("DELETE /templates/:id", "Delete a template", {
-    description: "Email that was already accepted with the template is still sent.",
+    description: `Email that was already accepted with the template is still sent. ${deletesUsed}`,
     level: "site",
-    query: Force,
+    query: IfUnused,
     returns: Deleted,
     errors: { 409: inUse },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "TEMPLATE", id);
-      await template.remove(caller, id);
-      return { id, deleted: true as const };
-    },
+    handle: (input) => deleteWithUses("TEMPLATE", input, template.remove),
   }),
   route("GET /templates/:id/versions", "List the versions of a template", {
     description:
@@ -133,15 +142,19 @@ export const templates = routeGroup("templates", [
       "bodies. Versions that were replaced before the service listed versions are not in it.",
     level: "site",
     returns: z.object({
-      versions: z.array(versions.TemplateVersion).describe("Up to 50 versions, newest first."),
+      versions: z
+        .array(templateVersions.TemplateVersion)
+        .describe("Up to 50 versions, newest first."),
     }),
-    handle: async ({ caller, params }) => ({ versions: await versions.list(caller, params.id) }),
+    handle: async ({ caller, params }) => ({
+      versions: await templateVersions.list(caller, params.id),
+    }),
   }),
   route("GET /templates/:id/versions/:versionId", "Get a version of a template", {
     level: "site",
-    returns: versions.TemplateVersionDetail,
+    returns: templateVersions.TemplateVersionDetail,
     errors: { 404: "The template does not exist, or the version is not one of its last 50." },
-    handle: ({ caller, params }) => versions.find(caller, params.id, params.versionId),
+    handle: ({ caller, params }) => templateVersions.find(caller, params.id, params.versionId),
   }),
   route("POST /templates/:id/restore", "Restore a version of a template", {
     operationId: "restoreTemplate",
@@ -149,39 +162,41 @@ export const templates = routeGroup("templates", [
       "Saves the content of an earlier version as a new version. Nothing is lost: the version " +
       "that it replaces stays in the list.",
     level: "site",
-    body: versions.RestoreRequest,
-    returns: template.Template,
+    body: templateVersions.RestoreRequest,
+    returns: Template,
     errors: { 404: "The template does not exist, or the version is not one of its last 50." },
-    handle: ({ caller, params, body }) => versions.restore(caller, params.id, body.version),
+    handle: ({ caller, params, body }) => templateVersions.restore(caller, params.id, body.version),
   }),
   route("POST /templates/:id/check", "Check a template", {
     operationId: "checkTemplate",
     right: "content:read",
     description:
-      "Renders the template, or the given draft of it, and reports what recipients would see " +
-      "broken: its size, links, images, variables and parts. Sends nothing, and follows no link.",
+      "Renders the template for a recipient with the given `locale`, or the given draft of it, " +
+      "and reports what recipients would see broken: its size, links, images, variables and " +
+      "parts. Sends nothing, and follows no link.",
     level: "site",
     preview: true,
     body: TemplateDraft,
-    returns: checks.TemplateCheck,
+    returns: templateChecks.TemplateCheck,
     errors: { 400: templateError },
-    handle: ({ caller, params, body }) => checks.check(caller, params.id, body),
+    handle: ({ caller, params, body }) => templateChecks.check(caller, params.id, body),
   }),
   route("POST /templates/:id/render", "Preview a template", {
     right: "content:read",
     description:
-      "Renders subject, html and text, or the given draft of them, with the given variables and " +
-      "lists the variables that have no value. Sends nothing.",
+      "Renders subject, html and text for a recipient with the given `locale`, or the given " +
+      "draft of them, with the given variables and lists the variables that have no value. " +
+      "Sends nothing.",
     level: "site",
     preview: true,
     body: TemplateDraft,
-    returns: template.RenderedTemplate,
+    returns: templateRendering.RenderedTemplate,
     errors: {
       400:
         "A part is not valid Liquid, a filter does not accept a value, or rendering takes too " +
         "long.",
     },
-    handle: ({ caller, params, body }) => template.render(caller, params.id, body),
+    handle: ({ caller, params, body }) => templateRendering.render(caller, params.id, body),
   }),
 ]);
 export const { handler } = templates;

@@ -8,9 +8,16 @@ import * as contactTopics from "../../shared/domain/audience/topics/contact-topi
 import { NewTopic, Topic, TopicChanges } from "../../shared/domain/audience/topics/topic-schema.ts";
 import { maxTopicsPerSite } from "../../shared/domain/audience/topics/topic-subscription.ts";
 import * as topicRecords from "../../shared/domain/audience/topics/topics.ts";
-import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { Deleted, Force, inUse, PageQuery, route } from "../../shared/http/route.ts";
+import {
+  Deleted,
+  deletesUsed,
+  IfUnused,
+  inUse,
+  PageQuery,
+  route,
+} from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 
 const LogQuery = PageQuery.pick({ limit: true, cursor: true });
@@ -57,19 +64,12 @@ export const topics = routeGroup("topics", [
     handle: ({ caller, params, body }) => topicRecords.change(caller, params.id, body),
   }),
   route("DELETE /topics/:id", "Delete a topic", {
-    description:
-      "Email on its way still leaves out contacts who left the topic. With `force=true`, a " +
-      "campaign or holiday that names the topic cannot start, and a sequence pauses, until you " +
-      "give it another topic or none.",
+    description: `Email on its way still leaves out contacts who left the topic. ${deletesUsed}`,
     level: "site",
-    query: Force,
+    query: IfUnused,
     returns: Deleted,
     errors: { 409: inUse },
-    handle: async ({ caller, params: { id }, query: { force } }) => {
-      if (force !== "true") await usages.refuseUsed(caller, "TOPIC", id);
-      await topicRecords.remove(caller, id);
-      return { id, deleted: true as const };
-    },
+    handle: (input) => deleteWithUses("TOPIC", input, topicRecords.remove),
   }),
   route("GET /contacts/:id/topics", "Get a contact's topics", {
     operationId: "getContactTopics",

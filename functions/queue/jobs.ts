@@ -1,21 +1,23 @@
 import "../../shared/domain/reactions.ts";
 import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
-import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
-import * as imports from "../../shared/domain/audience/imports/run-import.ts";
+import { convertField } from "../../shared/domain/audience/contacts/convert-field.ts";
+import * as deletedGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
+import * as runImport from "../../shared/domain/audience/imports/run-import.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { chainEntries } from "../../shared/domain/audit/chain.ts";
 import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
 import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
+import { moveHistory } from "../../shared/domain/privacy/move-history.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
-import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
+import * as checkDomain from "../../shared/domain/senders/domains/check-domain.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { type Job, queues } from "../../shared/queues.ts";
 
 const cleanups = {
-  LIST: (orgId: number, id: number) => deadGroups.cleanUp(orgId, "LIST", id),
-  TAG: (orgId: number, id: number) => deadGroups.cleanUp(orgId, "TAG", id),
+  LIST: (orgId: number, id: number) => deletedGroups.cleanUp(orgId, "LIST", id),
+  TAG: (orgId: number, id: number) => deletedGroups.cleanUp(orgId, "TAG", id),
   FORM: deletedForms.cleanUp,
   SITE: siteErasure.erase,
 };
@@ -23,9 +25,11 @@ const cleanups = {
 const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promise<void> } = {
   sweep: ({ orgId, kind, groupId }) => cleanups[kind](orgId, groupId),
   export: ({ orgId, exportId }) => runExport(orgId, exportId),
-  import: ({ orgId, importId }) => imports.runImport(orgId, importId),
+  import: ({ orgId, importId }) => runImport.runImport(orgId, importId),
   "contact-action": ({ orgId, actionId }) => runAction(orgId, actionId),
-  "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
+  "convert-field": convertField,
+  "merge-contact": ({ orgId, contactId }) => moveHistory(orgId, contactId),
+  "check-domain": ({ orgId, domainId }) => checkDomain.checkDomain(orgId, domainId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),

@@ -7,17 +7,19 @@ import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { SequenceItem } from "../../shared/domain/automation/sequence-schema.ts";
 import { pauseWithReason } from "../../shared/domain/automation/sequences.ts";
 import type { Broadcast } from "../../shared/domain/campaigns/engine/broadcast.ts";
-import * as broadcasts from "../../shared/domain/campaigns/engine/transitions.ts";
-import * as calls from "../../shared/domain/sending/bulk/calls.ts";
-import type { QueuedChunk } from "../../shared/domain/sending/bulk/lanes.ts";
-import type { SingleSendItem } from "../../shared/domain/sending/single-send-item.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import * as transitions from "../../shared/domain/campaigns/engine/transitions.ts";
+import { pause as pauseSeries } from "../../shared/domain/campaigns/series/series.ts";
+import type { StoredSeries } from "../../shared/domain/campaigns/series/series-schema.ts";
+import * as claimCall from "../../shared/domain/sending/bulk/claim-call.ts";
+import type { QueuedChunk } from "../../shared/domain/sending/bulk/queued-chunk.ts";
+import { markUncertain } from "../../shared/domain/sending/single/claim.ts";
+import type { SingleSendItem } from "../../shared/domain/sending/single/single-send-item.ts";
 import type { Key } from "../../shared/keys.ts";
 
 export interface Settled {
   /** Number of mails that became uncertain. */
   uncertain: number;
-  /** The paused campaigns, holidays and sequences. */
+  /** The paused campaigns, series, holidays and sequences. */
   paused: string[];
   /** Number of id counters that were advanced. */
   counters: number;
@@ -34,25 +36,39 @@ const skippedIds = (kind: string): number => (kind === "SENDBLOCK" ? 10_000 : 1_
 /** `stopped` is the time when the workers stopped (ISO 8601). Safe to repeat. */
 export async function settleRestored(table: string, stopped: string): Promise<Settled> {
   const settled: Settled = { uncertain: 0, paused: [], counters: 0 };
+  for await (const item of scan(table)) await settleItem(item, stopped, settled);
+  return settled;
+}
+
+/** Skips ids that were allocated since the backup. Settling does it, too. */
+export async function skipAllocatedIds(table: string): Promise<void> {
+  for await (const item of scan(table)) await skipIdsOf(item);
+}
+
+async function* scan(table: string): AsyncGenerator<Item> {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   let after: Record<string, unknown> | undefined;
   do {
     const page = await client.send(
       new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: after }),
     );
-    for (const item of (page.Items ?? []) as Item[]) await settleItem(item, stopped, settled);
+    yield* (page.Items ?? []) as Item[];
     after = page.LastEvaluatedKey;
   } while (after);
-  return settled;
+}
+
+/** Returns whether the item is an id counter. */
+async function skipIdsOf({ pk, sk }: Item): Promise<boolean> {
+  const [first, kind = ""] = pk.split("#");
+  if (first !== "IDS") return false;
+  await write(update({ pk, sk }, { add: { last: skippedIds(kind) } }));
+  return true;
 }
 
 async function settleItem(item: Item, stopped: string, settled: Settled): Promise<void> {
   const { pk, sk } = item;
   const [first = "", second = ""] = pk.split("#");
-  if (first === "IDS") {
-    await write(update({ pk, sk }, { add: { last: skippedIds(second) } }));
-    settled.counters++;
-  }
+  if (await skipIdsOf(item)) settled.counters++;
   const orgId = Number(first);
   if (!Number.isInteger(orgId)) return;
   if (/^L\d+$/.test(second) && sk.startsWith("W#"))
@@ -60,13 +76,14 @@ async function settleItem(item: Item, stopped: string, settled: Settled): Promis
   if (/^S\d+$/.test(second) && /^\d+$/.test(sk))
     settled.uncertain += await settleSingle(orgId, item, stopped);
   if (second === "SEQUENCE") await settleSequence(orgId, item, settled);
+  if (second === "SERIES") await settleSeries(orgId, item, { stopped, settled });
   if (second === "CAMPAIGN" || second === "HOLIDAY") await settleBroadcast(item, stopped, settled);
 }
 
 async function settleChunk(orgId: number, item: Item, stopped: string): Promise<number> {
   const chunk = item as unknown as QueuedChunk;
   if ((chunk.since ?? chunk.at) > stopped) return 0;
-  const mails = await calls.markUncertain(orgId, chunk);
+  const mails = await claimCall.markUncertain(orgId, chunk);
   if (mails === undefined)
     throw new Error("A worker is running on this table: stop all workers, then run this again");
   return mails;
@@ -77,8 +94,9 @@ async function settleSingle(orgId: number, item: Item, stopped: string): Promise
   // A send in status `sending` is retried with its own idempotency key, as after the crash of a
   // worker.
   const isDue = send.status === "scheduled" && (send.scheduledAt ?? "") <= stopped;
-  if (!(send.status === "queued" || isDue)) return 0;
-  if (!(await singles.markUncertain(orgId, send)))
+  const isQueued = send.status === "queued" && send.createdAt <= stopped;
+  if (!(isQueued || isDue)) return 0;
+  if (!(await markUncertain(orgId, send)))
     throw new Error("A worker is running on this table: stop all workers, then run this again");
   return 1;
 }
@@ -95,7 +113,19 @@ async function settleBroadcast(item: Item, stopped: string, settled: Settled): P
   const isDue = broadcast.status === "scheduled" && String(item.duesk ?? "") <= stopped;
   const changed =
     broadcast.status === "sending"
-      ? await broadcasts.pause(broadcast, reason)
-      : isDue && (await broadcasts.hold(broadcast, reason));
+      ? await transitions.pause(broadcast, reason)
+      : isDue && (await transitions.hold(broadcast, reason));
   if (changed) settled.paused.push(`${broadcast.kind} ${broadcast.id} "${broadcast.name}"`);
+}
+
+/** Campaigns that the series has started since the backup are unknown. */
+async function settleSeries(
+  orgId: number,
+  item: Item,
+  { stopped, settled }: { stopped: string; settled: Settled },
+): Promise<void> {
+  const series = item as unknown as StoredSeries;
+  if (series.status !== "active" || series.nextAt! > stopped) return;
+  await pauseSeries({ orgId }, series.id, reason);
+  settled.paused.push(`campaign series ${series.id} "${series.name}"`);
 }

@@ -20,7 +20,7 @@ import type { StackSettings } from "./settings.ts";
  * The HTTP API: one function per group for the paths of the group, and the fallback function for
  * all other paths. Nested stacks keep each stack below the limit of 500 resources.
  */
-export class Api extends Construct {
+export class ApiConstruct extends Construct {
   readonly http: HttpApi;
   readonly accessLog: LogGroup;
   /** Without a trailing slash. */
@@ -135,7 +135,7 @@ const callersOf = (routeKey: string): string =>
   routeKey === "$default" ? "*/*" : `*/*${routeKey.replace("ANY ", "").replace(/{.+?}/g, "*")}`;
 
 function customDomain(
-  scope: Api,
+  scope: ApiConstruct,
   { domainName, certificateArn }: StackSettings,
 ): DomainName | undefined {
   if (!domainName || !certificateArn) return undefined;

@@ -104,8 +104,10 @@ export const replaceModules: Plugin = {
 export const lazyModules = [
   "shared/domain/senders/public-suffixes.ts",
   "shared/domain/senders/validation/disposable-domains.ts",
+  "shared/email/html-scanner.ts",
   "shared/email/plain-text.ts",
   "shared/email/liquid/liquid-templates.ts",
+  "shared/domain/campaigns/series/rss/parse-rss.ts",
   "shared/kernel/csv-packages.ts",
   "functions/openapi-document.ts",
   "functions/mcp-catalog.ts",
@@ -113,8 +115,10 @@ export const lazyModules = [
   "shared/domain/sending/secure-messages/notice.ts",
   "shared/adapters/s3/objects.ts",
   "shared/adapters/dns/queries.ts",
+  "shared/adapters/smtp/smtp-client.ts",
   "shared/adapters/stripe/stripe-client.ts",
-  "shared/domain/identity/common-passwords.ts",
+  "shared/domain/identity/password-strength.ts",
+  "shared/pages/unsubscribe-pages.ts",
 ];
 export const lazyFileName = (path: string): string => `${basename(path, ".ts")}.cjs`;
 

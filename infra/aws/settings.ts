@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { readPublicUrl } from "../../shared/kernel/service-address.ts";
 import { planKeys } from "../../shared/plans.ts";
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { parseSystemSender, systemSenderRule } from "../../shared/providers/system-sender.ts";
 
 const text = z.string().min(1);
 
@@ -25,7 +27,14 @@ const SettingsSchema = z.object({
       "must be 1 to 20 lower-case letters and digits, beginning with a letter",
     )
     .default("dev"),
-  publicUrl: z.url({ protocol: /^https$/ }).optional(),
+  publicUrl: z
+    .url({ protocol: /^https$/ })
+    .transform((given, context) => {
+      const { url, fault } = readPublicUrl(given);
+      if (fault) context.issues.push({ code: "custom", message: fault, input: given });
+      return url ?? z.NEVER;
+    })
+    .optional(),
   domainName: z.hostname().optional(),
   certificateArn: z.string().startsWith("arn:").optional(),
   alarmEmail: z.email().optional(),
@@ -36,10 +45,13 @@ const SettingsSchema = z.object({
   defaultPlan: z.enum(planKeys).optional(),
   allowedOrigins: text.optional(),
   operators: text.optional(),
-  /** `<sending config id>`, or `<provider>:<from address>` with `systemSenderSecret`. */
+  /** `<provider>:<from address>`. Requires `systemSenderSecret`. */
   systemSender: z
-    .string()
-    .regex(/^(\d+|[a-z0-9]+:\S+@\S+)$/, "must be a sending config id, or <provider>:<from address>")
+    // cdk.json can contain a number.
+    .preprocess(
+      (value) => (typeof value === "number" ? String(value) : value),
+      z.string().refine((value) => parseSystemSender(value) !== undefined, systemSenderRule),
+    )
     .optional(),
   /** Name of the secret with the system sender's credentials as JSON. */
   systemSenderSecret: text.optional(),
@@ -73,8 +85,13 @@ const SettingsSchema = z.object({
    * requests.
    */
   requestsPerSecond: z.coerce.number().int().min(1).default(1000),
-  /** Replaces the origins of provider APIs, as JSON: `{"sendgrid": "https://sandbox.example"}`. */
-  providerUrls: jsonObject(z.record(z.string(), z.url({ protocol: /^https?$/ }))).optional(),
+  /**
+   * Replaces the origins of provider APIs, as JSON: `{"sendgrid": "https://sandbox.example"}`.
+   * That of smtp is `smtp://host:port`, or `smtps://host:port` with TLS.
+   */
+  providerUrls: jsonObject(
+    z.record(z.string(), z.url({ protocol: /^(https?|smtps?)$/ })),
+  ).optional(),
 });
 
 export type StackSettings = z.output<typeof SettingsSchema>;
@@ -99,10 +116,10 @@ export function parseSettings(context: (name: string) => unknown): StackSettings
     throw new Error(
       "The setting systemSender is missing: emailVerification mails a link to each sign-up",
     );
-  if (data.systemSender?.includes(":") && !data.systemSenderSecret)
+  if (data.systemSender && !data.systemSenderSecret)
     throw new Error(
-      "The setting systemSenderSecret is missing: systemSender names a provider, so its " +
-        "credentials must be in a secret",
+      "The setting systemSenderSecret is missing: it names the secret with the credentials of " +
+        "systemSender's provider",
     );
   for (const key of Object.keys(data.providerUrls ?? {}))
     if (!providerKeys.some((known) => known === key))

@@ -9,7 +9,7 @@ import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
 import type { QueueDefinition } from "../../shared/queues.ts";
 import type { Schedule } from "../../shared/schedules.ts";
 import { Alarms } from "./alarms.ts";
-import { Api } from "./api.ts";
+import { ApiConstruct } from "./api.ts";
 import type { BundleUsage } from "./bundle-usage.ts";
 import { MetricsDashboard } from "./dashboard.ts";
 import { QueueWorkers } from "./queue-workers.ts";
@@ -30,12 +30,12 @@ export interface Deployment {
   dist: string;
 }
 
-export class Pennymail extends Stack {
+export class PennymailStack extends Stack {
   constructor(scope: Construct, tables: ServiceDefinition, { settings, dist }: Deployment) {
     super(scope, `Pennymail-${settings.stage}`, { terminationProtection: settings.protect });
     const store = new StatefulResources(this, settings, tables.queues);
     const context = { settings, store, dist, usageByBundle: readBundleUsage(dist) };
-    const api = new Api(this, tables.groups, context);
+    const api = new ApiConstruct(this, tables.groups, context);
     const { publicUrl, http } = api;
     const workers = new QueueWorkers(this, tables.workers, { ...context, publicUrl });
     const schedules = new Schedules(this, tables.schedules, { ...context, publicUrl });

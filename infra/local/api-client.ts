@@ -22,7 +22,8 @@ const notJson = { error: "the response is not JSON" };
 
 /**
  * Calls an endpoint below /api/v1 and returns `data` of the response. Throws CliError with the
- * service's error message. Waits when the service limits the rate.
+ * service's error message. Waits when the service limits the rate. A `Uint8Array` is sent as a
+ * file.
  */
 export async function callApi<T>(
   caller: ApiTarget,
@@ -36,6 +37,10 @@ export async function callApi<T>(
   return responseBody.data as T;
 }
 
+const isFile = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array;
+
+const textOf = (body: unknown): string | null => (body === undefined ? null : JSON.stringify(body));
+
 export async function sendRequest(
   caller: ApiTarget,
   endpoint: Endpoint,
@@ -44,8 +49,12 @@ export async function sendRequest(
   const [method = "", path = ""] = endpoint.split(" ");
   const response = await fetch(caller.url + path, {
     method,
-    headers: { accept: "application/json", "content-type": "application/json", ...caller.headers },
-    body: body === undefined ? null : JSON.stringify(body),
+    headers: {
+      accept: "application/json",
+      "content-type": isFile(body) ? "application/octet-stream" : "application/json",
+      ...caller.headers,
+    },
+    body: isFile(body) ? body : textOf(body),
     redirect: "manual",
     signal: AbortSignal.timeout(60_000),
   }).catch((error: unknown) => {
@@ -65,7 +74,7 @@ export async function sendRequest(
   };
 }
 
-function connectionError(url: string, error: unknown): CliError {
+export function connectionError(url: string, error: unknown): CliError {
   const { cause, name } = error as { cause?: { code?: string }; name: string };
   if (name === "TimeoutError") return new CliError(`${url} did not respond within a minute`);
   return new CliError(
@@ -87,6 +96,6 @@ export async function createSandboxAccount(caller: ApiTarget): Promise<SandboxCr
   throw new CliError(
     `${caller.url} has no provider sandbox: it is deployed, runs with SANDBOX=off, or is not ` +
       "Pennymail. The demo sends only through the sandbox; to send through your own provider, " +
-      'see "Send real email" in README.md',
+      'see "Send real email" in infra/local/README.md',
   );
 }

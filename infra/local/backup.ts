@@ -25,10 +25,19 @@ export interface BackupManifest {
   bytes: number;
 }
 
-const manifestName = "backup.json";
+/** A folder with this file is a backup: a service that starts with it sends nothing at first. */
+export const manifestName = "backup.json";
 const queueDatabase = join("queues", "fauxqs.db");
 /** Files and folders of the service that are not data. */
-const skippedNames = new Set(["lock", "lock-journal", "control.sock", "console", manifestName]);
+const skippedNames = new Set([
+  "lock",
+  "lock-journal",
+  "control.sock",
+  "console",
+  "engine",
+  manifestName,
+  "restored-backup.json",
+]);
 
 /**
  * Copies objects before the databases, because a worker can delete one in between, and again after

@@ -1,4 +1,5 @@
 // The command line of the npm scripts: --help, unknown options, and errors in one sentence.
+import { realpathSync } from "node:fs";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { CliError } from "./cli-error.ts";
 
@@ -30,6 +31,10 @@ export async function runCommand<O extends ParseArgsOptionsConfig>({
     process.exitCode = 1;
   }
 }
+
+/** Whether Node.js was started with this module. `import.meta.main` needs Node 24.2. */
+export const isMainModule = ({ filename }: ImportMeta): boolean =>
+  filename === realpathSync(process.argv[1] ?? "");
 
 /** Prints the usage if --help is given, and returns whether it did. */
 export function printsHelp(usage: string): boolean {

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { now } from "../../shared/clock.ts";
-import type { ErrorCode } from "../../shared/errors.ts";
+import type { ProblemCode } from "../../shared/errors.ts";
 import { type Credentials, cookiesOf } from "../../shared/http/authenticate.ts";
 import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
@@ -21,7 +21,7 @@ export type GatewayHandler = (
 
 export interface GatewayGroup {
   name: string;
-  routes: (Pick<Route, "method" | "path"> & Partial<Pick<Route, "auth" | "signed">>)[];
+  routes: (Pick<Route, "method" | "path"> & Partial<Pick<Route, "auth" | "maxSignedBytes">>)[];
   handler: GatewayHandler;
 }
 
@@ -76,7 +76,7 @@ export function createGateway(
       const route = endpoints.find(
         ({ route, parse }) => route.method === method && parse(path),
       )?.route;
-      if (route?.signed) return maxBytes.signed;
+      if (route?.maxSignedBytes) return route.maxSignedBytes;
       const needsAccount = route !== undefined && route.auth !== "public";
       return needsAccount && (await isKnown({ headers, cookies: cookiesOf(cookies) }, method))
         ? maxBytes.account
@@ -215,7 +215,7 @@ export function writeResponse(
 /** An error in the format of the API. */
 export function errorResponse(
   statusCode: number,
-  code: ErrorCode,
+  code: ProblemCode,
   error: string,
 ): APIGatewayProxyStructuredResultV2 {
   const requestId = randomUUID();

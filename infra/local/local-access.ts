@@ -1,5 +1,5 @@
-// Protects /_local/*, which shows all mail and moves the clock, from web pages in a browser on this
-// machine.
+// Protects the ports of this machine from web pages in a browser on it: /_local/*, which shows all
+// mail and moves the clock, and the ports that only programs call.
 import { isIP } from "node:net";
 import type { GatewayRequest } from "./gateway.ts";
 
@@ -14,6 +14,18 @@ export function isForeignRequest(
   const requestUrl = URL.parse(`http://${host}`);
   if (!requestUrl || !isTrustedHost(requestUrl.hostname, publicUrl)) return true;
   return origin !== undefined && URL.parse(origin)?.host !== requestUrl.host;
+}
+
+/**
+ * Why a port that only programs call refuses the request, or undefined. `ownHost` is the host and
+ * port that it listens on, so DNS rebinding is refused. Browsers send Origin; programs do not.
+ */
+export function findBrowserRefusal(
+  { host, origin }: { host?: unknown; origin?: unknown },
+  ownHost: string,
+): string | undefined {
+  if (host !== ownHost) return `The header Host must be ${ownHost}`;
+  return origin === undefined ? undefined : "Web pages cannot call this port";
 }
 
 /**

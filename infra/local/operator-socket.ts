@@ -11,7 +11,8 @@ import { sha256 } from "../../shared/keys.ts";
 import { CliError } from "./cli-error.ts";
 
 /** The operations of commands, by path. */
-const commands: Record<string, (input: unknown) => Promise<unknown>> = {
+export type OperatorCommands = Record<string, (input: unknown) => Promise<unknown>>;
+const ownCommands: OperatorCommands = {
   "/plan": async (input) => grantPlan(OperatorGrant.parse(input)),
 };
 
@@ -23,7 +24,7 @@ interface Answer {
 /** Without `file` (a service that stores nothing) there is no socket. */
 export async function openOperatorSocket(
   file: string | undefined,
-  report: (error: unknown) => void,
+  { commands, report }: { commands: OperatorCommands; report: (error: unknown) => void },
 ): Promise<{ stop(): Promise<void> }> {
   if (!file) return { stop: async () => {} };
   const path = socketPath(file);
@@ -31,7 +32,8 @@ export async function openOperatorSocket(
   // on it.
   rmSync(file, { force: true });
   const server = createServer(async (incoming, response) => {
-    const { status, answer } = await run(incoming.url ?? "", () => json(incoming), report);
+    const command = { ...ownCommands, ...commands }[incoming.url ?? ""];
+    const { status, answer } = await run(command, () => json(incoming), report);
     response
       .writeHead(status, { "content-type": "application/json", connection: "close" })
       .end(JSON.stringify(answer));
@@ -56,10 +58,13 @@ export async function openOperatorSocket(
   return { stop };
 }
 
-async function run(path: string, input: () => Promise<unknown>, report: (error: unknown) => void) {
+async function run(
+  command: OperatorCommands[string] | undefined,
+  input: () => Promise<unknown>,
+  report: (error: unknown) => void,
+) {
   try {
-    const command = commands[path];
-    if (!command) return { status: 404, answer: { error: `There is no command ${path}` } };
+    if (!command) return { status: 404, answer: { error: "There is no such command" } };
     return { status: 200, answer: { data: await command(await input()) } };
   } catch (error) {
     if (error instanceof Problem) return { status: 400, answer: { error: error.message } };

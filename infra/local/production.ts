@@ -1,15 +1,17 @@
 // Checks the settings of `npm start`, and those that a service with SANDBOX=off needs to send real
 // mail.
 import { BlockList, isIP, isIPv4 } from "node:net";
-import { isLoopbackIp } from "../../shared/kernel/ip-addresses.ts";
+import { isIpRange, isLoopbackIp } from "../../shared/kernel/ip-addresses.ts";
+import { readPublicUrl } from "../../shared/kernel/service-address.ts";
 import { planKeys } from "../../shared/plans.ts";
+import { parseSystemSender, systemSenderRule } from "../../shared/providers/system-sender.ts";
 import { CliError } from "./cli-error.ts";
 
 export type ServiceSettings = Record<string, string | undefined>;
 
 /** Settings with a fixed set of values. */
 const choices: Record<string, readonly string[]> = {
-  SANDBOX: ["on", "off"],
+  SANDBOX: ["on", "shared", "off"],
   ALLOW_LOOPBACK_WEBHOOKS: ["on", "off"],
   SIGNUP: ["open", "first", "off"],
   EMAIL_VERIFICATION: ["on", "off"],
@@ -23,9 +25,41 @@ export const usesSandbox = ({ SANDBOX }: ServiceSettings): boolean => SANDBOX !=
 /** Throws CliError for the first invalid setting. */
 export function checkSettings(settings: ServiceSettings): void {
   for (const [name, words] of Object.entries(choices)) checkChoice(name, settings[name], words);
-  // A service with webhooks to loopback is a test that nothing reaches from outside.
-  if (!usesSandbox(settings) && settings.ALLOW_LOOPBACK_WEBHOOKS !== "on")
-    checkPublicUrl(settings.PUBLIC_URL);
+  checkPublicUrl(settings);
+  checkSmtpNetworks(settings);
+  checkSystemSender(settings);
+  checkSandboxHost(settings);
+}
+
+/** `/_local` shows all mail, and with it the links that reset passwords. */
+function checkSandboxHost({ SANDBOX, HOST }: ServiceSettings) {
+  if (SANDBOX === "off" || SANDBOX === "shared" || !HOST) return;
+  if (HOST === "localhost" || isLoopbackIp(HOST)) return;
+  throw new CliError(
+    `With HOST=${HOST}, everyone on that network could read the inbox of the sandbox, and reset ` +
+      "passwords with its links. Set SANDBOX=shared to permit it, or SANDBOX=off for production",
+  );
+}
+
+function checkSystemSender(settings: ServiceSettings) {
+  const { SYSTEM_SENDER: sender, SYSTEM_SENDER_CREDENTIALS: credentials } = settings;
+  if (!sender) return;
+  if (!parseSystemSender(sender)) throw new CliError(`SYSTEM_SENDER ${systemSenderRule}`);
+  // The sandbox has credentials for its own sender.
+  if (!credentials && !usesSandbox(settings))
+    throw new CliError(
+      "SYSTEM_SENDER_CREDENTIALS is missing: it must have the credentials of the provider that " +
+        "SYSTEM_SENDER names, as JSON",
+    );
+}
+
+function checkSmtpNetworks({ SMTP_PRIVATE_NETWORKS: ranges }: ServiceSettings) {
+  const wrong = ranges?.split(",").find((range) => range.trim() && !isIpRange(range.trim()));
+  if (wrong !== undefined)
+    throw new CliError(
+      "SMTP_PRIVATE_NETWORKS must be IP addresses or ranges such as 10.0.0.0/8, separated by " +
+        `commas, not ${wrong.trim()}`,
+    );
 }
 
 function checkChoice(name: string, value: string | undefined, words: readonly string[]) {
@@ -35,14 +69,16 @@ function checkChoice(name: string, value: string | undefined, words: readonly st
   );
 }
 
-function checkPublicUrl(value: string | undefined) {
-  const url = URL.parse(value ?? "");
-  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (url && isWeb && !isThisMachine(url.hostname.replace(/^\[(.*)\]$/, "$1"))) return;
-  const given = value ? `, not ${value}` : "";
+function checkPublicUrl(settings: ServiceSettings) {
+  const { PUBLIC_URL: given } = settings;
+  const { url, fault } = given ? readPublicUrl(given) : {};
+  if (fault) throw new CliError(`PUBLIC_URL ${fault}, not ${given}`);
+  // A service with webhooks to loopback is a test that nothing reaches from outside.
+  if (usesSandbox(settings) || settings.ALLOW_LOOPBACK_WEBHOOKS === "on") return;
+  if (url && !isThisMachine(new URL(url).hostname.replace(/^\[(.*)\]$/, "$1"))) return;
   throw new CliError(
     "PUBLIC_URL must be the address at which recipients and providers reach this service, " +
-      `such as https://mail.example.com${given}. ` +
+      `such as https://mail.example.com${given ? `, not ${given}` : ""}. ` +
       "With SANDBOX=off real mail goes out, with links to that address.",
   );
 }

@@ -1,20 +1,25 @@
 // Stands in for the SQS event source: receives batches, calls the worker and deletes the messages
-// that succeeded. Failed messages become visible again after their visibility timeout.
+// that succeeded. A failed message becomes visible again after the delay that its worker names.
+// When an engine is away, such as while it restarts, its messages are not to blame: the poller
+// pauses, keeps them, and calls the worker again, so they use up no attempt.
 import { setTimeout as pause } from "node:timers/promises";
 import {
+  ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { SQSEvent, SQSRecord } from "aws-lambda";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import type { FailedMessage } from "../../shared/kernel/queue-worker.ts";
 import { localRegion } from "./engines/sqs-and-s3.ts";
 
 export interface PolledWorker {
   queue: { name: string; batch: number; windowSeconds: number; concurrency: number };
   /** Each message goes to the worker alone. */
   separate?: boolean;
-  handler(event: SQSEvent): Promise<SQSBatchResponse>;
+  run(event: SQSEvent): Promise<FailedMessage[]>;
 }
 
 export interface QueuePoller {
@@ -27,6 +32,9 @@ export interface QueuePoller {
   stop(): Promise<void>;
 }
 
+/** `undefined`: the worker threw. */
+type Failures = Map<Message, Partial<FailedMessage> | undefined>;
+
 interface QueueSource {
   client: SQSClient;
   url: string;
@@ -37,21 +45,54 @@ interface QueueSource {
 }
 
 export function startPolling(
-  { queue, handler, separate = false }: PolledWorker,
+  { queue, run, separate = false }: PolledWorker,
   source: QueueSource,
+  /** How long the poller pauses first when an engine is away. */
+  pauseMs: number = defaultPauseMs,
 ): QueuePoller {
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
   const failures = new Map<string, string>();
+  const outage = createOutageBreak(stopping.signal, pauseMs);
   let handled = 0;
 
   const processBatch = async (batch: Message[]) => {
-    const failed = await runBatch({ name: queue.name, handler }, batch, source);
+    const giveUpAt = performance.now() + maxOutageMs;
     for (const { MessageId } of batch) failures.delete(MessageId!);
-    for (const { MessageId, ReceiptHandle } of failed) failures.set(MessageId!, ReceiptHandle!);
+    let remaining = batch;
+    while (remaining.length) {
+      const failed = await runBatch({ name: queue.name, run }, remaining, source);
+      const done = remaining.filter((message) => !failed.has(message));
+      if (done.length) outage.end();
+      await deleteMessages(source, done);
+      const isKept = !stopping.signal.aborted && performance.now() < giveUpAt;
+      const kept = remaining.filter((message) => isKept && failed.get(message)?.isOutage);
+      await returnMessages(
+        remaining.filter((message) => failed.has(message) && !kept.includes(message)),
+        failed,
+      );
+      if (kept.length) {
+        await changeVisibility(
+          source,
+          kept.map((message) => ({ message, seconds: keptSeconds })),
+        );
+        await outage.wait();
+        // The next process handles the messages.
+        if (stopping.signal.aborted) return;
+      }
+      remaining = kept;
+    }
     handled += batch.length;
-    const done = batch.filter((message) => !failed.includes(message));
-    await deleteMessages(source, done);
+  };
+
+  const returnMessages = async (messages: Message[], failed: Failures) => {
+    const delays = messages.flatMap((message) => {
+      const seconds = failed.get(message)?.seconds;
+      // Never 0, because fauxqs 2.4 then loses a message that it stores on disk.
+      return seconds === undefined ? [] : [{ message, seconds: Math.max(1, seconds) }];
+    });
+    await changeVisibility(source, delays);
+    for (const { MessageId, ReceiptHandle } of messages) failures.set(MessageId!, ReceiptHandle!);
   };
 
   const start = (batch: Message[]) => {
@@ -64,6 +105,7 @@ export function startPolling(
   const maxInFlight = separate ? queue.concurrency * queue.batch : queue.concurrency;
   const loop = async () => {
     while (!stopping.signal.aborted) {
+      await outage.pause();
       if (inFlight.size >= maxInFlight) await Promise.race(inFlight);
       const room = separate ? Math.min(queue.batch, maxInFlight - inFlight.size) : queue.batch;
       const batch = await receiveBatch(source, { ...queue, batch: room }, stopping.signal);
@@ -87,6 +129,38 @@ export function startPolling(
 }
 
 const longPollSeconds = 20;
+
+/** An outage that lasts longer is a failure of the message, which uses an attempt. */
+const maxOutageMs = 10 * 60_000;
+/** Longer than a pause and the next call of the worker. */
+const keptSeconds = 600;
+const defaultPauseMs = 500;
+const maxDoublings = 4;
+
+/** Pauses a poller while an engine is away. Each further failure doubles the pause. */
+function createOutageBreak(signal: AbortSignal, firstPauseMs: number) {
+  let failures = 0;
+  let until = 0;
+  const sleep = () =>
+    pause(Math.max(0, until - performance.now()), undefined, { signal }).catch(() => {});
+  return {
+    /** The poller receives no messages. */
+    async pause() {
+      while (!signal.aborted && performance.now() < until) await sleep();
+    },
+    /** A batch failed. Batches that fail at the same time are one failure. */
+    async wait() {
+      if (performance.now() >= until)
+        until = performance.now() + firstPauseMs * 2 ** Math.min(failures++, maxDoublings);
+      await sleep();
+    },
+    end() {
+      failures = 0;
+      until = 0;
+    },
+  };
+}
+
 // On one machine a batch rarely fills, and a person waits for the result.
 const maxBatchWindowMs = 300;
 
@@ -135,21 +209,24 @@ async function receiveMessages(
   return (await client.send(command, { abortSignal })).Messages ?? [];
 }
 
-/** Returns the failed messages: all of them if the worker threw or named an unknown message. */
+/** Returns the failed messages: all of them if the worker threw. */
 async function runBatch(
-  { name, handler }: { name: string; handler: PolledWorker["handler"] },
+  { name, run }: { name: string; run: PolledWorker["run"] },
   batch: Message[],
   { reportError }: QueueSource,
-): Promise<Message[]> {
+): Promise<Failures> {
+  const Records = batch.map((message) => toSqsRecord(message, name));
   try {
-    const { batchItemFailures = [] } =
-      (await handler({ Records: batch.map((message) => toSqsRecord(message, name)) })) ?? {};
-    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-    const found = batch.filter(({ MessageId }) => failed.has(MessageId!));
-    return found.length === failed.size ? found : batch;
+    const failures = new Map((await run({ Records })).map((failed) => [failed.messageId, failed]));
+    return new Map(
+      batch.flatMap((message) => {
+        const failed = failures.get(message.MessageId!);
+        return failed ? [[message, failed]] : [];
+      }),
+    );
   } catch (error) {
     reportError(error);
-    return batch;
+    return new Map(batch.map((message) => [message, undefined]));
   }
 }
 
@@ -169,9 +246,22 @@ const toSqsRecord = (
 });
 
 async function deleteMessages({ client, url }: QueueSource, messages: Message[]) {
-  for (let first = 0; first < messages.length; first += 10) {
-    const slice = messages.slice(first, first + 10);
-    const Entries = slice.map(({ ReceiptHandle }, i) => ({ Id: String(i), ReceiptHandle }));
+  for (const batch of splitIntoBatches(messages, 10)) {
+    const Entries = batch.map(({ ReceiptHandle }, i) => ({ Id: String(i), ReceiptHandle }));
     await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
+  }
+}
+
+async function changeVisibility(
+  { client, url }: QueueSource,
+  changes: { message: Message; seconds: number }[],
+) {
+  for (const batch of splitIntoBatches(changes, 10)) {
+    const Entries = batch.map(({ message: { ReceiptHandle }, seconds }, i) => ({
+      Id: String(i),
+      ReceiptHandle,
+      VisibilityTimeout: seconds,
+    }));
+    await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
   }
 }

@@ -1,6 +1,8 @@
 // Runs schedules and queues until nothing is left, and moves the clock past short delays instead of
 // waiting.
 import { setTimeout as pause } from "node:timers/promises";
+import { conflict } from "../../shared/errors.ts";
+import { getSendingStop } from "../../shared/kernel/sending-stop.ts";
 import type { LocalQueues } from "./engines/sqs-and-s3.ts";
 import type { MovableClock } from "./movable-clock.ts";
 import type { QueuePoller } from "./queue-poller.ts";
@@ -53,6 +55,8 @@ export async function runUntilIdle(
   runtime: LocalRuntime,
   options: IdleOptions,
 ): Promise<IdleReport> {
+  if (getSendingStop())
+    throw conflict("Sending is stopped, because the data is a restored backup: resume it first");
   const before = { handled: countHandled(runtime), offset: runtime.time.offsetSeconds() };
   const limits = {
     ...options,
@@ -93,12 +97,8 @@ const advanceLimitSeconds = 10;
 export async function advanceClock(runtime: LocalRuntime, seconds: number): Promise<void> {
   const from = runtime.time.offsetSeconds();
   const until = performance.now() + advanceLimitSeconds * 1000;
-  await emptyQueues(runtime, {
-    waitSeconds: defaultWaitSeconds,
-    maxWaitedSeconds: seconds,
-    until,
-    from,
-  });
+  const limits = { waitSeconds: defaultWaitSeconds, maxWaitedSeconds: seconds, until, from };
+  if (!getSendingStop()) await emptyQueues(runtime, limits);
   await moveClock(runtime, from + seconds - runtime.time.offsetSeconds());
 }
 

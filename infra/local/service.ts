@@ -6,22 +6,24 @@ import { handler as fallback } from "../../functions/http/fallback.ts";
 import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
+import { signRequestsWith } from "../../shared/adapters/aws-requests.ts";
 import { joinCallsOfRequests } from "../../shared/adapters/dynamodb/table.ts";
 import { config } from "../../shared/config.ts";
 import { storeCounts } from "../../shared/domain/audit/entries.ts";
 import { writeEveryTenSeconds } from "../../shared/domain/audit/request-log.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
-import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { isKnown } from "../../shared/http/authenticate.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
-import { aloneFromNow } from "../../shared/kernel/lease.ts";
+import { aloneFromNow } from "../../shared/kernel/leases.ts";
 import * as log from "../../shared/kernel/log.ts";
+import { type SendingStop, setSendingStop } from "../../shared/kernel/sending-stop.ts";
+import { readPublicUrl } from "../../shared/kernel/service-address.ts";
 import { queues } from "../../shared/queues.ts";
 import { prepareConsole } from "./console-files.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type LocalEngines, startEngines } from "./engines/engines.ts";
-import { localCredentials, localRegion } from "./engines/sqs-and-s3.ts";
+import { createLocalSigner } from "./engines/request-check.ts";
+import { localRegion } from "./engines/sqs-and-s3.ts";
 import {
   createGateway,
   errorResponse,
@@ -37,6 +39,7 @@ import { type MovableClock, openMovableClock } from "./movable-clock.ts";
 import { openOperatorSocket } from "./operator-socket.ts";
 import { checkSettings, type ServiceSettings, trustedProxies, usesSandbox } from "./production.ts";
 import { startPolling } from "./queue-poller.ts";
+import { createResume, findSendingStop, prepareRestored } from "./restored-backup.ts";
 import type { LocalRuntime } from "./run-until-idle.ts";
 import { openSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { startScheduler } from "./scheduler.ts";
@@ -50,6 +53,8 @@ export interface LocalService {
   sandbox: boolean;
   /** How far the service clock is ahead of the machine's clock. */
   aheadSeconds: number;
+  /** Set if the data is a restored backup: nothing is sent until the operator resumes it. */
+  sendingStop: SendingStop | undefined;
   stop(): Promise<void>;
 }
 
@@ -57,14 +62,16 @@ export interface LocalService {
 const shutdownSeconds = 8;
 
 /**
- * Starts with the settings that README lists, and sets them in this process's environment. Throws
- * CliError when it cannot start.
+ * Starts with the settings that infra/local/README.md lists, and sets them in this process's
+ * environment. Throws CliError when it cannot start.
  */
 export async function startLocalService(settings: ServiceSettings): Promise<LocalService> {
   const cleanups: (() => Promise<unknown> | undefined)[] = [];
   const stop = async () => {
     for (const each of cleanups.reverse().splice(0)) await each();
   };
+  // As on Lambda: Liquid reads dates without a time zone in the zone of the process.
+  process.env.TZ = "UTC";
   try {
     checkSettings(settings);
     const dataDir = settings.DATA_DIR || ".data";
@@ -90,10 +97,21 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
     applyEnvironment(settings, { httpServer: front, sandbox, engines });
     if (process.stdout.isTTY && settings.LOG_FORMAT !== "json")
       log.writeLogWith((entry) => printEntry(entry, process.stdout, config.logLevel));
-    const runtime = await startWorkers(folder, engines, sandbox);
+    const stopReason = findSendingStop(folder.path(""));
+    setSendingStop(stopReason);
+    const runtime = await createRuntime(folder, engines, sandbox);
     cleanups.push(writeEveryTenSeconds(storeCounts));
     cleanups.push(() => stopWorkers(runtime, front));
-    const operator = await openOperatorSocket(folder.path("control.sock"), logFailure);
+    if (stopReason) await prepareRestored(folder.path("")!, stopReason);
+    else startWorkers(runtime);
+    const resume = createResume(folder.path(""), stopReason, async () => {
+      setSendingStop(undefined);
+      startWorkers(runtime);
+    });
+    const operator = await openOperatorSocket(folder.path("control.sock"), {
+      commands: { "/after-restore": resume },
+      report: logFailure,
+    });
     cleanups.push(() => operator.stop());
     const api = withConsole(createGateway(groups, fallback, isKnown), folder.path("console"));
     front.setHandler(sandbox ? withSandbox(api, createLocalApi(runtime), sandbox) : api);
@@ -109,6 +127,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
       publicUrl,
       sandbox: Boolean(sandbox),
       aheadSeconds: runtime.time.offsetSeconds(),
+      sendingStop: stopReason,
       stop,
     };
   } catch (error) {
@@ -169,6 +188,7 @@ function applyEnvironment(
     ...Object.fromEntries(providers),
   };
   const explicit = Object.fromEntries(Object.entries(settings).filter(([, value]) => value));
+  if (explicit.PUBLIC_URL) explicit.PUBLIC_URL = readPublicUrl(explicit.PUBLIC_URL).url;
   // With these, the SDK would call a real AWS account.
   for (const name of [
     "AWS_PROFILE",
@@ -185,41 +205,48 @@ interface RunningParts extends LocalRuntime {
   client: SQSClient;
 }
 
-async function startWorkers(
+/** Everything but the workers and schedules, which `startWorkers` adds. */
+async function createRuntime(
   folder: DataFolder,
   engines: LocalEngines,
   sandbox: Sandbox | undefined,
 ): Promise<RunningParts> {
   laneRunner.setStopping(false);
-  laneRunner.allowAssistants(!engines.own);
-  installDirectHandOver(singles.claimDirectly);
+  joinCallsOfRequests();
+  signRequestsWith(engines.own ? createLocalSigner(engines.credentials) : undefined);
   const time: MovableClock = openMovableClock(folder.path("clock"));
-  // Another DynamoDB endpoint can serve other processes too.
-  joinCallsOfRequests({ makesAllWrites: engines.own });
   if (engines.own && folder.wasUsed) await aloneFromNow();
   const client = new SQSClient({
     endpoint: engines.queues.endpoint,
     region: localRegion,
-    credentials: localCredentials,
+    credentials: engines.credentials,
     useQueueUrlAsEndpoint: false,
+    // Each queue waits for messages all the time, and hundreds of them are deleted meanwhile.
+    requestHandler: { httpAgent: { keepAlive: true, maxSockets: 500 } },
+    ...(engines.own && { signer: createLocalSigner(engines.credentials) }),
   });
-  const pollers = workers.map((worker) =>
-    startPolling(worker, {
-      client,
-      url: engines.queues.url(worker.queue.name),
-      reportError: logFailure,
-    }),
-  );
   const flushWebhooks = flushSandboxWebhooks(sandbox);
   return {
     queues: engines.queues,
-    pollers,
-    scheduler: startScheduler(schedules, logFailure),
+    pollers: [],
+    scheduler: startScheduler([], logFailure),
     time,
     dueItems: engines.countDue,
-    flushExternal: async () => (await singles.finishDirectHandOvers()) || flushWebhooks(),
+    flushExternal: flushWebhooks,
     client,
   };
+}
+
+function startWorkers(runtime: RunningParts): void {
+  const { client, queues: queuesOfEngine } = runtime;
+  runtime.pollers = workers.map((worker) =>
+    startPolling(worker, {
+      client,
+      url: queuesOfEngine.url(worker.queue.name),
+      reportError: logFailure,
+    }),
+  );
+  runtime.scheduler = startScheduler(schedules, logFailure);
 }
 
 /** Posts the pending webhooks of the sandbox. */
@@ -232,13 +259,13 @@ const flushSandboxWebhooks = (sandbox: Sandbox | undefined) => async (): Promise
 };
 
 /** Waits for requests and messages in progress. The queues keep the rest. */
-async function stopWorkers({ pollers, scheduler, client }: RunningParts, httpServer: HttpFront) {
+async function stopWorkers(runtime: RunningParts, httpServer: HttpFront) {
+  const { pollers, scheduler, client } = runtime;
   laneRunner.setStopping(true);
   const requests = httpServer.stop(shutdownSeconds);
   const messages = Promise.all([scheduler.stop(), ...pollers.map((poller) => poller.stop())]);
-  const handOvers = requests.then(singles.finishDirectHandOvers);
   await Promise.race([
-    Promise.all([requests, messages, handOvers]),
+    Promise.all([requests, messages]),
     pause(shutdownSeconds * 1000, undefined, { ref: false }),
   ]);
   client.destroy();

@@ -100,9 +100,11 @@ function bodyParameter({ id, body }: SdkOperation, declare: Declare): string[] {
   const types = [
     ...(body.json ? [declare(`${pascalCase(id)}Request`, body.json)] : []),
     ...(body.takesFile ? ["string", "Uint8Array<ArrayBuffer>", "Blob"] : []),
-    ...(body.takesFile && body.takesForm ? ["FormData"] : []),
+    ...(body.takesPicture ? ["Blob"] : []),
+    ...((body.takesFile || body.takesPicture) && body.takesForm ? ["FormData"] : []),
   ];
-  return [`${body.takesFile ? "file" : "input"}${body.required ? "" : "?"}: ${types.join(" | ")}`];
+  const name = body.takesFile || body.takesPicture ? "file" : "input";
+  return [`${name}${body.required ? "" : "?"}: ${types.join(" | ")}`];
 }
 
 function queryParameter({ id, queryParameters }: SdkOperation, declare: Declare) {

@@ -1,5 +1,9 @@
 // The operations of the SDK and the command line, read from the OpenAPI document.
-import type { OpenApiDocument, Operation, Parameter } from "../../shared/http/openapi/document.ts";
+import type {
+  OpenApiDocument,
+  OperationObject,
+  Parameter,
+} from "../../shared/http/openapi/document.ts";
 import { idempotencyKeyReference } from "../../shared/http/openapi/document.ts";
 import {
   type Components,
@@ -41,6 +45,7 @@ export interface SdkBody {
   /** Undefined if the body can only be a file or a form. */
   json: JsonSchema | undefined;
   takesFile: boolean;
+  takesPicture: boolean;
   takesForm: boolean;
 }
 
@@ -63,7 +68,7 @@ export function readOperations({ paths, components }: OpenApiDocument): SdkOpera
 }
 
 /** Not pages and scripts, nor endpoints that other services call. */
-function isForPrograms(operation: Operation): boolean {
+function isForPrograms(operation: OperationObject): boolean {
   const [mainType = ""] = Object.keys(successOf(operation).content ?? {});
   const isPage = !["application/json", "text/csv"].includes(mainType);
   const takesOnlyForms = operation.requestBody && !readBody(operation);
@@ -72,7 +77,7 @@ function isForPrograms(operation: Operation): boolean {
 }
 
 function readOperation(
-  operation: Operation & { path: string; method: string },
+  operation: OperationObject & { path: string; method: string },
   schemas: Components,
 ): SdkOperation {
   const { path, method } = operation;
@@ -119,7 +124,7 @@ function readOperation(
   };
 }
 
-const successOf = ({ responses }: Operation): ResponseObject =>
+const successOf = ({ responses }: OperationObject): ResponseObject =>
   Object.entries(responses).find(([status]) => status.startsWith("2"))![1] as ResponseObject;
 
 const dataOf = ({ schema }: MediaType, schemas: Components): JsonSchema | undefined =>
@@ -132,19 +137,20 @@ const hasSite = (body: JsonSchema | undefined, schemas: Components): boolean =>
 /** The objects that a schema permits: itself, or each of its alternatives. */
 export function alternativesOf(schema: JsonSchema, schemas: Components): JsonSchema[] {
   const resolved = resolveSchema(schema, schemas);
-  const alternatives = resolved.anyOf ?? resolved.oneOf ?? [resolved];
-  return alternatives.map((one) => resolveSchema(one, schemas));
+  const alternatives = resolved.anyOf ?? resolved.oneOf;
+  return alternatives?.flatMap((one) => alternativesOf(one, schemas)) ?? [resolved];
 }
 
-function readBody({ requestBody }: Operation): SdkBody | undefined {
+function readBody({ requestBody }: OperationObject): SdkBody | undefined {
   if (!requestBody) return undefined;
   const { required, content } = requestBody;
   const types = Object.keys(content);
   const json = content["application/json"]?.schema;
   const takesFile = types.includes("text/csv");
-  if (!json && !takesFile) return undefined;
+  const takesPicture = types.includes("application/octet-stream");
+  if (!json && !takesFile && !takesPicture) return undefined;
   const takesForm = types.includes("multipart/form-data");
-  return { required, json, takesFile, takesForm };
+  return { required, json, takesFile, takesPicture, takesForm };
 }
 
 /** A response with one array, and nothing else but its pagination, is a list. */

@@ -1,22 +1,34 @@
 // Numbers and times as people read them.
-const number = new Intl.NumberFormat("en");
-const relativeTime = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+import { language, t } from "./language/translate.ts";
+
+/** English dates have the day before the month. */
+const dateLocale = language === "en" ? "en-GB" : language;
+const number = new Intl.NumberFormat(language);
+const relativeTime = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 
 export const formatNumber = (value: number): string => number.format(value);
 
-const money = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD" });
 
 /** "$12.50" for 1,250 cents of a US dollar. */
 export const formatCents = (cents: number): string => money.format(cents / 100);
 
 /** `rate` is from 0 to 1. */
-export const formatRate = (rate: number, digits = 1): string => `${(rate * 100).toFixed(digits)} %`;
+export const formatRate = (rate: number, digits = 1): string =>
+  `${formatDecimal(rate * 100, digits)} %`;
+
+export const formatDecimal = (value: number, digits: number): string =>
+  value.toLocaleString(language, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    useGrouping: false,
+  });
 
 export const formatDay = (iso: string): string =>
-  new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+  new Date(iso).toLocaleDateString(dateLocale, { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatDate = (iso: string, timeZone: string): string =>
-  new Date(iso).toLocaleDateString("en-GB", {
+  new Date(iso).toLocaleDateString(dateLocale, {
     day: "numeric",
     month: "short",
     year: "numeric",
@@ -25,7 +37,7 @@ export const formatDate = (iso: string, timeZone: string): string =>
 
 /** "24 Nov, 09:00" */
 export const formatHour = (iso: string, timeZone: string): string =>
-  new Date(iso).toLocaleString("en-GB", {
+  new Date(iso).toLocaleString(dateLocale, {
     day: "numeric",
     month: "short",
     hour: "2-digit",
@@ -34,7 +46,7 @@ export const formatHour = (iso: string, timeZone: string): string =>
   });
 
 export const formatTime = (iso: string, timeZone: string): string =>
-  new Date(iso).toLocaleString("en-GB", {
+  new Date(iso).toLocaleString(dateLocale, {
     day: "numeric",
     month: "short",
     year: "numeric",
@@ -42,6 +54,12 @@ export const formatTime = (iso: string, timeZone: string): string =>
     minute: "2-digit",
     timeZone,
   });
+
+/** Turns "2026-12-01 09:00 UTC" in a sentence of the API into the time of a zone. */
+export const withLocalTimes = (text: string, timeZone: string): string =>
+  text.replaceAll(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, day, time) =>
+    formatTime(`${day}T${time}:00Z`, timeZone),
+  );
 
 /** The offset of a zone at an instant, in milliseconds. */
 function offsetAt(instant: number, timeZone: string): number {
@@ -72,27 +90,28 @@ export function instantOf(local: string, timeZone: string): string {
 export const localTimeOf = (iso: string, timeZone: string): string =>
   new Date(Date.parse(iso) + offsetAt(Date.parse(iso), timeZone)).toISOString().slice(0, 16);
 
-const steps: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ["minute", 60],
-  ["hour", 3600],
-  ["day", 86_400],
+/** A unit is used up to its greatest number: 59 minutes, 23 hours. */
+const units: [Intl.RelativeTimeFormatUnit, seconds: number, greatest: number][] = [
+  ["minute", 60, 59],
+  ["hour", 3600, 23],
+  ["day", 86_400, 30],
 ];
 
-/** "3 hours ago", or the date if it is 30 days away or more. */
+/** "3 hours ago", rounded, or the date if it is 30 days away or more. */
 export function formatAgo(iso: string, timeZone: string): string {
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
   const distance = Math.abs(seconds);
   if (distance >= 30 * 86_400) return formatDate(iso, timeZone);
-  if (distance < 60) return seconds > 0 ? "in a moment" : "just now";
-  const [unit, length] = steps.findLast(([, length]) => distance >= length)!;
-  return relativeTime.format(Math.trunc(seconds / length), unit);
+  if (distance < 60) return seconds > 0 ? t("in a moment") : t("just now");
+  const [unit, length] = units.find(([, size, max]) => Math.round(distance / size) <= max)!;
+  return relativeTime.format(Math.round(seconds / length), unit);
 }
 
-export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** A time to come: "in 2 days, 26 Nov, 09:00". */
+export const formatAhead = (iso: string, timeZone: string): string =>
+  `${formatAgo(iso, timeZone)}, ${formatHour(iso, timeZone)}`;
 
-/** "1 contact", "2 contacts" */
-export const countOf = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${count === 1 ? noun : `${noun}s`}`;
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `messageStream` becomes `Message stream`, and `apiKey` becomes `API key`. */
 export const wordsOf = (name: string): string =>
@@ -100,3 +119,42 @@ export const wordsOf = (name: string): string =>
     /^Api\b/,
     "API",
   );
+
+/** A size of a file. */
+export const formatBytes = (bytes: number): string =>
+  bytes < 1024 * 1024
+    ? t("{number} KB", { number: formatNumber(Math.max(1, Math.round(bytes / 1024))) })
+    : t("{number} MB", { number: formatDecimal(bytes / 1024 / 1024, 1) });
+
+const participles: Record<string, string> = {
+  Save: "saved",
+  Create: "created",
+  Add: "added",
+  Send: "sent",
+  Delete: "deleted",
+  Remove: "removed",
+  Revoke: "revoked",
+  Publish: "published",
+  Change: "changed",
+  Cancel: "cancelled",
+  Restore: "restored",
+  Merge: "merged",
+  Pause: "paused",
+  Resume: "resumed",
+  Suppress: "suppressed",
+  Discard: "discarded",
+  Replace: "replaced",
+};
+
+/**
+ * "Save sender" becomes "Sender saved.", or "Done: …" in other languages. Undefined for other
+ * verbs, and for actions on a number of records, which take their time.
+ */
+export function doneTextOf(action: string): string | undefined {
+  if (language !== "en") return /\d/.test(action) ? undefined : t("Done: {action}", { action });
+  const [verb = "", ...words] = action.split(" ");
+  const participle = participles[verb];
+  if (!participle || words[0] === "to" || /^\d/.test(words[0] ?? "")) return undefined;
+  const object = words.join(" ").replace(/^(the|a) /, "");
+  return `${capitalize(object ? `${object} ${participle}` : participle)}.`;
+}

@@ -269,6 +269,15 @@ const campaigns = createRoute({
   path: "/campaigns",
   component: lazyRouteComponent(() => import("./screens/campaigns/campaigns.tsx"), "Campaigns"),
 });
+const recurring = createRoute({
+  getParentRoute: () => shell,
+  path: "/recurring/$id",
+  params: idInPath,
+  component: lazyRouteComponent(
+    () => import("./screens/campaigns/series/series-screen.tsx"),
+    "SeriesScreen",
+  ),
+});
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns/$id",
@@ -293,6 +302,8 @@ interface SequencePath {
 interface SequenceSearch {
   /** The step whose panel is open, or of which the contacts are listed. */
   step?: string | number | undefined;
+  /** The figure of the step whose contacts are listed in the panel. */
+  people?: string | undefined;
   /** The steps as a list or as a drawing. */
   view?: string | undefined;
   /** Status of the listed contacts. */
@@ -312,6 +323,7 @@ const sequence = createRoute({
   validateSearch: (search: Search): SequenceSearch => ({
     ...text(search, "step"),
     ...number(search, "step"),
+    ...text(search, "people"),
     ...text(search, "view"),
     ...text(search, "status"),
   }),
@@ -333,6 +345,12 @@ const templates = createRoute({
     ...number(search, "folder"),
   }),
   component: lazyRouteComponent(() => import("./screens/templates/templates.tsx"), "Templates"),
+});
+const media = createRoute({
+  getParentRoute: () => shell,
+  path: "/media",
+  validateSearch: (search: Search): { search?: string | undefined } => text(search, "search"),
+  component: lazyRouteComponent(() => import("./screens/media/media.tsx"), "MediaScreen"),
 });
 const template = createRoute({
   getParentRoute: () => shell,
@@ -363,10 +381,12 @@ export const router = createRouter({
       suppressions,
       campaigns,
       campaign,
+      recurring,
       sequences,
       sequence,
       templates,
       template,
+      media,
       scoring,
       holidays,
       log,

@@ -21,9 +21,11 @@ import { lazy, Suspense, useState } from "react";
 import { api } from "./data/client.ts";
 import { useSessionEnded } from "./data/query-client.ts";
 import { chooseSite, useMe, useSite } from "./data/session.ts";
-import { capitalize } from "./format.ts";
+import { t } from "./language/translate.ts";
 import { ErrorNote } from "./parts/error-note.tsx";
+import { LanguageMenu } from "./parts/language-choice.tsx";
 import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
+import { statusName } from "./parts/status-names.ts";
 import { sendRemovalsBeforeLeaving, undoRemoval } from "./parts/undo-toast.tsx";
 import { JobButton, JobPanel } from "./shell/jobs/job-tray.tsx";
 import { useJobs } from "./shell/jobs/use-jobs.ts";
@@ -42,7 +44,7 @@ const SignInAgain = lazy(async () => ({
 }));
 
 const searchKey = nameKeys("mod+K");
-const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
+const onPhone = ["Home", t("Contacts"), t("Campaigns"), t("Log")];
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
 /** The frame of all screens of a signed-in user. */
@@ -61,12 +63,12 @@ export function Shell() {
   );
   useShortcuts(
     [
-      { keys: ["mod+K"], label: "Search and act", run: search, inFields: true },
-      { keys: ["z"], label: "Undo a deletion", run: undoRemoval },
-      { keys: ["?"], label: "Show the shortcuts", run: () => setOverlay("help") },
+      { keys: ["mod+K"], label: t("Search and act"), run: search, inFields: true },
+      { keys: ["z"], label: t("Undo a deletion"), run: undoRemoval },
+      { keys: ["?"], label: t("Show the shortcuts"), run: () => setOverlay("help") },
       ...items.map(({ label, to, letter }) => ({
         keys: [`g ${letter}`],
-        label: `Go to ${label}`,
+        label: t("Go to {label}", { label }),
         run: () => navigate({ to }),
       })),
     ],
@@ -75,13 +77,13 @@ export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to content
+        {t("Skip to content")}
       </a>
-      <nav className="side" aria-label="Main">
+      <nav className="side" aria-label={t("Main")}>
         <SiteMenu />
         <UnstyledButton className="find" onClick={search}>
           <IconSearch size={16} aria-hidden />
-          Search <kbd>{searchKey}</kbd>
+          {t("Search")} <kbd>{searchKey}</kbd>
         </UnstyledButton>
         {groups.map(({ name, items: ofGroup }) => (
           <div key={name ?? ""} className="group">
@@ -101,11 +103,11 @@ export function Shell() {
         <Outlet />
       </main>
       {jobs.length > 0 && (
-        <section className="job-bar" aria-label="Background work, short">
+        <section className="job-bar" aria-label={t("Background work, short")}>
           {jobButton}
         </section>
       )}
-      <nav className="bottom" aria-label="Main, short">
+      <nav className="bottom" aria-label={t("Main, short")}>
         {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
@@ -137,7 +139,7 @@ function MoreMenu({ items, onSearch }: MoreMenuProps) {
       <Menu.Target>
         <UnstyledButton className="item">
           <IconMenu2 size={17} stroke={1.6} aria-hidden />
-          <span>More</span>
+          <span>{t("More")}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
@@ -145,7 +147,7 @@ function MoreMenu({ items, onSearch }: MoreMenuProps) {
           leftSection={<IconSearch size={17} stroke={1.6} aria-hidden />}
           onClick={onSearch}
         >
-          Search
+          {t("Search")}
         </Menu.Item>
         {items.map(({ label, to, icon: Icon }) => (
           <Menu.Item
@@ -197,14 +199,14 @@ function SiteMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Sites</Menu.Label>
+        <Menu.Label>{t("Sites")}</Menu.Label>
         {sites.map(({ id, name }) => (
           <Menu.Item key={id} onClick={() => chooseSite(id)}>
             {name}
           </Menu.Item>
         ))}
-        {sites.length === 0 && <Menu.Item disabled>No site yet</Menu.Item>}
-        {others.length > 0 && <Menu.Label>Other organizations</Menu.Label>}
+        {sites.length === 0 && <Menu.Item disabled>{t("No site yet")}</Menu.Item>}
+        {others.length > 0 && <Menu.Label>{t("Other organizations")}</Menu.Label>}
         {others.map(({ id, name }) => (
           <Menu.Item key={id} onClick={() => leaveAfterAsking(() => enter.mutate(id))}>
             {name}
@@ -233,9 +235,9 @@ function useOrganizationSwitch() {
       else
         notifications.show({
           color: "red",
-          title: "The organization could not be opened",
+          title: t("The organization could not be opened"),
           message: <ErrorNote error={error} />,
-          closeButtonProps: { "aria-label": "Close" },
+          closeButtonProps: { "aria-label": t("Close") },
         });
     },
   });
@@ -261,12 +263,13 @@ function UserMenu() {
     <div className="side-foot">
       <span className="site-name" title={user.email}>
         {user.name ?? user.email}
-        <small>{capitalize(auth.role ?? "")}</small>
+        <small>{statusName(auth.role ?? "")}</small>
       </span>
+      <LanguageMenu leave={leaveAfterAsking} />
       <ActionIcon
         variant="subtle"
         color="gray"
-        aria-label={isDark ? "Use light colours" : "Use dark colours"}
+        aria-label={isDark ? t("Use light colours") : t("Use dark colours")}
         onClick={() => setColorScheme(isDark ? "light" : "dark")}
       >
         {isDark ? <IconSun size={17} /> : <IconMoon size={17} />}
@@ -274,7 +277,7 @@ function UserMenu() {
       <ActionIcon
         variant="subtle"
         color="gray"
-        aria-label="Sign out"
+        aria-label={t("Sign out")}
         loading={signOut.isPending}
         onClick={() => leaveAfterAsking(() => signOut.mutate())}
       >

@@ -6,7 +6,13 @@ import { getMany, transact, update } from "../adapters/dynamodb/table.ts";
 import { enqueue } from "../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../clock.ts";
 import type { CompressedValue } from "../kernel/compressed-values.ts";
-import { type DueEntry, findDueShards, readDuePages } from "../kernel/due-index.ts";
+import {
+  type DueEntry,
+  findDueShards,
+  firstDueAt,
+  readDuePages,
+  toFailedSortKey,
+} from "../kernel/due-index.ts";
 import { inParallel } from "../kernel/parallel.ts";
 import {
   type DueWorkKind,
@@ -14,31 +20,38 @@ import {
   dueWorkKinds,
   type GroupKind,
   indexes,
-  isAccountShareKey,
   type Key,
 } from "../keys.ts";
 import { queues } from "../queues.ts";
-import * as rollups from "./analytics/daily-rollups.ts";
+import * as dailyRollups from "./analytics/daily-rollups.ts";
 import * as exports from "./analytics/exports/exports.ts";
-import * as reports from "./analytics/report-schedules.ts";
-import * as deadGroups from "./audience/groups/deleted-groups.ts";
-import * as imports from "./audience/imports/import-job.ts";
+import * as reportSchedules from "./analytics/report-schedules.ts";
+import * as confirmations from "./audience/contacts/confirmations.ts";
+import * as fieldConversions from "./audience/contacts/field-conversions.ts";
+import * as deletedGroups from "./audience/groups/deleted-groups.ts";
+import * as importJob from "./audience/imports/import-job.ts";
 import * as mailLog from "./audience/mail-counts/mail-log.ts";
-import * as auditLog from "./audit/entries.ts";
+import * as entries from "./audit/entries.ts";
+import { enqueueNote } from "./automation/change-notes.ts";
 import * as contactActions from "./automation/contact-actions/contact-actions.ts";
+import { enqueueLook } from "./automation/contact-watches.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
-import { shardOf } from "./billing/watched-shares.ts";
+import { enqueueTask } from "./automation/step-actions/step-tasks.ts";
+import { enqueueWatchStart } from "./automation/trigger-registrations.ts";
 import { enqueueAudit } from "./campaigns/audit/audit-job.ts";
-import * as broadcasts from "./campaigns/engine/broadcast.ts";
+import * as broadcast from "./campaigns/engine/broadcast.ts";
+import { enqueueRun as enqueueSeries } from "./campaigns/series/series.ts";
 import type { ParkedEvent } from "./delivery-events/parked-events.ts";
 import * as deletedForms from "./forms/deleted-forms.ts";
 import * as submissions from "./forms/submissions.ts";
-import * as domains from "./senders/domains/enqueue-check.ts";
+import { enqueueMerge } from "./privacy/merge-job.ts";
+import * as enqueueCheck from "./senders/domains/enqueue-check.ts";
 import * as lanes from "./sending/bulk/lanes.ts";
 import type { DayId } from "./sending/daily-counters.ts";
-import * as secureMessages from "./sending/secure-messages/erase-messages.ts";
-import type { SendItem } from "./sending/sends.ts";
-import { sweepSends } from "./sending/sweep-sends.ts";
+import * as eraseMessages from "./sending/secure-messages/erase-messages.ts";
+import type { SendItem } from "./sending/send-schema.ts";
+import { sweepWindow } from "./sending/single/sweep-sends.ts";
+import type { SweptWindow } from "./sending/single/sweep-windows.ts";
 import { enqueueLeftEvents } from "./webhooks/record-events.ts";
 
 interface DueWorkItem
@@ -49,12 +62,16 @@ interface DueWorkItem
   orgId: number;
   configId?: number;
   webhookId?: number;
-  page?: number;
-  kind?: GroupKind | "SITE" | broadcasts.BroadcastKind;
+  batch?: number;
+  kind?: GroupKind | "SITE" | broadcast.BroadcastKind;
   group?: number;
   formId?: number;
   of?: DayId;
+  noteId?: string;
+  taskId?: string;
   duesk: string;
+  /** The name of the custom field that is converted. */
+  name?: string;
 }
 
 /**
@@ -104,20 +121,37 @@ async function resumeAll(kind: DueWorkKind, due: DueEntry[]): Promise<unknown[]>
 }
 
 async function takeAndResume(kind: SingleWorkKind, item: DueWorkItem): Promise<void> {
-  if (await take(item)) await resumeByKind[kind](item);
+  const taken = await take(item);
+  if (!taken) return;
+  try {
+    await resumeByKind[kind]({ ...item, duesk: taken.duesk });
+  } catch (error) {
+    await markFailed(taken);
+    throw error;
+  }
 }
 
-/** False when another run has taken the entry. */
-function take(item: DueWorkItem): Promise<boolean> {
-  const nextDueAt = addSeconds(retrySeconds).toISOString();
-  return transact(
-    update(
-      { pk: item.pk, sk: item.sk },
-      { set: { duesk: nextDueAt } },
-      { if: equals("duesk", item.duesk) },
-    ),
-  );
+/** An entry that this run has taken. */
+interface TakenEntry extends Key {
+  duesk: string;
+  /** When the work was first due. */
+  since: string;
 }
+
+/** Undefined when another run has taken the entry. */
+async function take({ pk, sk, duesk }: DueWorkItem): Promise<TakenEntry | undefined> {
+  const nextDueAt = addSeconds(retrySeconds).toISOString();
+  const taken = { pk, sk, duesk: nextDueAt, since: firstDueAt(duesk) };
+  return (await moveEntry({ pk, sk, duesk }, nextDueAt)) ? taken : undefined;
+}
+
+/** The entry keeps the time at which it was first due, so the health shows its age. */
+const markFailed = (taken: TakenEntry): Promise<boolean> =>
+  moveEntry(taken, toFailedSortKey(taken.duesk, taken.since));
+
+/** False when the entry has changed. */
+const moveEntry = ({ pk, sk, duesk }: DueEntry, to: string): Promise<boolean> =>
+  transact(update({ pk, sk }, { set: { duesk: to } }, { if: equals("duesk", duesk) }));
 
 /** One message for the uncertain sends of each sending config, because providers answer batches. */
 async function resumeLookUps(found: DueWorkItem[]): Promise<unknown[]> {
@@ -131,10 +165,12 @@ async function resumeLookUps(found: DueWorkItem[]): Promise<unknown[]> {
       const taken = await inParallel(10, items, take);
       const lookUp = items.filter((_, i) => taken[i]).map(({ id }) => id!);
       const { orgId, sendingConfigId } = items[0]!;
-      if (lookUp.length)
-        await enqueue(queues.send, [{ orgId, configId: sendingConfigId!, lookUp }], {
-          group: orgId,
-        });
+      if (!lookUp.length) return;
+      const message = { orgId, configId: sendingConfigId!, lookUp };
+      await enqueue(queues.send, [message], { group: orgId }).catch(async (error: unknown) => {
+        await inParallel(10, taken, async (entry) => entry && markFailed(entry));
+        throw error;
+      });
     } catch (error) {
       errors.push(error);
     }
@@ -148,31 +184,42 @@ type SingleWorkKind = Exclude<DueWorkKind, "UNCERTAIN">;
 const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>> = {
   LANE: ({ orgId, configId }) => lanes.wakeLane(orgId, configId!),
   BROADCAST: ({ orgId, kind, id }) =>
-    broadcasts.enqueuePoll({ orgId, kind: kind as broadcasts.BroadcastKind, id: id! }),
-  SEND: (item) =>
-    isAccountShareKey(item)
-      ? sweepSends(item.orgId, shardOf(item))
-      : enqueue(queues.send, [{ orgId: item.orgId, sendId: item.id! }], { group: item.orgId }),
+    broadcast.enqueuePoll({ orgId, kind: kind as broadcast.BroadcastKind, id: id! }),
+  SEND: ({ orgId, id }) => enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId }),
+  SWEEP: (item) => sweepWindow(item as DueWorkItem & SweptWindow),
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], {
       group: orgId,
     }),
-  DELIVERY: ({ orgId, webhookId, page }) =>
-    enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
+  DELIVERY: ({ orgId, webhookId, batch }) =>
+    enqueue(queues.forward, [{ orgId, webhookId: webhookId!, batch: batch! }], {
+      group: webhookId!,
+    }),
   OUTBOX: enqueueLeftEvents,
   SEQUENCE: ({ orgId, sequenceId }) => sequenceTasks.enqueueTask(orgId, sequenceId!),
-  DAY: ({ of }) => rollups.rollUpDay(...of!),
-  REPORT: ({ orgId, id }) => reports.enqueueReport(orgId, id!),
+  DAY: ({ of }) => dailyRollups.rollUpDay(...of!),
+  REPORT: ({ orgId, id }) => reportSchedules.enqueueReport(orgId, id!),
   EXPORT: ({ orgId, id }) => exports.enqueueRun(orgId, id!),
-  DOMAIN: ({ orgId, id }) => domains.enqueueCheck(orgId, id!),
-  SUBMISSION: ({ orgId, formId, sk }) => submissions.enqueueSubmission(orgId, formId!, sk),
+  DOMAIN: ({ orgId, id }) => enqueueCheck.enqueueCheck(orgId, id!),
+  SUBMISSION: ({ orgId, formId, contactId, sk }) =>
+    formId === undefined
+      ? confirmations.enqueueMails(orgId, [contactId!])
+      : submissions.enqueueSubmission(orgId, formId, sk),
   FORM: ({ orgId, group }) => deletedForms.enqueueCleanup(orgId, group!),
-  SECURE: ({ orgId, id }) => secureMessages.eraseBody(orgId, id!),
+  SECURE: ({ orgId, id }) => eraseMessages.eraseBody(orgId, id!),
   ACTION: ({ orgId, id }) => contactActions.enqueueRun(orgId, id!),
-  IMPORT: ({ orgId, id }) => imports.enqueueRun(orgId, id!),
+  IMPORT: ({ orgId, id }) => importJob.enqueueRun(orgId, id!),
+  CONVERSION: ({ orgId, siteId, name }) =>
+    fieldConversions.enqueueConversion({ orgId, siteId: siteId!, name: name! }),
   GROUP: ({ orgId, kind, group }) =>
-    deadGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),
-  AUDIT: ({ orgId }) => auditLog.enqueueChaining(orgId),
+    deletedGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),
+  AUDIT: ({ orgId }) => entries.enqueueChaining(orgId),
   CAMPAIGNAUDIT: ({ orgId, id }) => enqueueAudit(orgId, id!),
+  NOTE: ({ orgId, noteId }) => enqueueNote(orgId, noteId!),
+  WATCH: ({ orgId, siteId, contactId, sequenceId }) =>
+    sequenceId ? enqueueWatchStart(orgId, sequenceId) : enqueueLook(orgId, siteId!, contactId!),
+  MERGE: ({ orgId, id }) => enqueueMerge(orgId, id!),
+  SERIES: ({ orgId, id }) => enqueueSeries(orgId, id!),
+  STEPTASK: ({ orgId, taskId }) => enqueueTask({ orgId, taskId: taskId! }),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

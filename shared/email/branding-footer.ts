@@ -1,8 +1,9 @@
 // "Sent with Pennymail": the last line of mails of organizations that get a discount for it.
 import { escapeHtml } from "../kernel/html.ts";
 import type { MergeText } from "../providers/provider-adapter.ts";
-import { insertBeforeBodyEnd } from "./body-end.ts";
-import { detectHtmlLanguage, emailFooterWording, type Language } from "./wording/email-footer.ts";
+import { insertBeforeBodyEnd } from "./html-footer.ts";
+import type { Language } from "./languages.ts";
+import { emailFooterWording } from "./wording/by-topic.ts";
 
 const boxStyle =
   "max-width:600px;margin:24px auto 0;padding:8px;text-align:center;" +
@@ -18,14 +19,5 @@ export function renderBrandingHtml(link: string, language: Language): string {
 export const renderBrandingText = (link: string, language: Language): string =>
   `\n\n${emailFooterWording[language].sentWith}: ${link}\n`;
 
-export const addHtmlBranding = (html: MergeText, link: string): MergeText =>
-  insertBeforeBodyEnd(html, [renderBrandingHtml(link, languageOf(html))]);
-
-/** Uses the language of the HTML part. */
-export const addTextBranding = (text: MergeText, link: string, html: MergeText = []): MergeText => [
-  ...text,
-  renderBrandingText(link, languageOf(html)),
-];
-
-const languageOf = (html: MergeText): Language =>
-  detectHtmlLanguage(html.find((piece) => typeof piece === "string") ?? "");
+export const addHtmlBranding = (html: MergeText, link: string, language: Language): MergeText =>
+  insertBeforeBodyEnd(html, [renderBrandingHtml(link, language)]);

@@ -2,6 +2,7 @@
 // it, so the links of all recipients have them at no cost per mail. Only a link that begins with a
 // merge field gets a filter, because its host is known when it is rendered.
 import { escapeHtml } from "../kernel/html.ts";
+import { maskLiquid, scanHtml } from "./html-scanner.ts";
 
 export interface UtmTags {
   source?: string | undefined;
@@ -18,7 +19,7 @@ const names = ["source", "medium", "campaign", "term", "content"] as const;
 export const linkTagFilter = "add_utm";
 
 /** Links of the service to pages about the recipient, and links that recipients need unchanged. */
-const ownVariables = /unsubscribeUrl|preferencesUrl|contactToken|secure\w{0,20}Url/i;
+const ownVariables = /unsubscribeUrl|preferencesUrl|browserUrl|contactToken|secure\w{0,20}Url/i;
 
 /** Adds the parameters to the web links of `a` and `area` elements. */
 export function addLinkTags(html: string, { excludeHosts = [], ...tags }: UtmTags): string {
@@ -46,83 +47,58 @@ export function applyLinkTags(link: string, query: string, excludeHosts: string)
   return tagUrl(link, query.split("&"), excludeHosts.split(",").filter(Boolean));
 }
 
-/** Keeps parameters that the link has. Merge fields can be in the path and in the query. */
+/**
+ * Adds the parameters that the query of the link lacks, before the fragment. The link stays as it
+ * is written. Merge fields can be in the path and in the query.
+ */
 function tagUrl(link: string, query: string[], excludeHosts: string[]): string {
-  const fixedText = link.replace(liquidPattern, (liquid) => "x".repeat(liquid.length));
-  const [, host = ""] = /^\s*https?:\/\/(?:[^/?#@]*@)?([^/?#:]*)/i.exec(fixedText) ?? [];
+  const text = decodeInPlace(link);
+  const [, host = ""] = /^\s*https?:\/\/(?:[^/?#@]*@)?([^/?#:]*)/i.exec(text) ?? [];
   if (excludeHosts.some((one) => isWithin(host.trim().toLowerCase(), one))) return link;
-  const fragmentAt = fixedText.search(/(?<!&)#/);
-  const end = fragmentAt < 0 ? link.trimEnd().length : fragmentAt;
-  const [url, rest] = [fixedText.slice(0, end), link.slice(end)];
-  const added = query.filter((one) => !url.includes(`${one.slice(0, one.indexOf("="))}=`));
+  const fragmentAt = text.indexOf("#");
+  const end = fragmentAt < 0 ? text.trimEnd().length : fragmentAt;
+  const queryAt = text.slice(0, end).indexOf("?");
+  const oldQuery = queryAt < 0 ? "" : text.slice(queryAt + 1, end).replaceAll(padding, "");
+  const known = new Set(new URLSearchParams(oldQuery).keys());
+  const added = query.filter((one) => !known.has(one.slice(0, one.indexOf("="))));
   if (!added.length) return link;
-  const isOpen = /[?&]$|&amp;$/.test(url);
-  const separator = url.includes("?") ? "&amp;" : "?";
-  return `${link.slice(0, end)}${isOpen ? "" : separator}${added.join("&amp;")}${rest}`;
+  const isOpen = queryAt >= 0 && (oldQuery === "" || oldQuery.endsWith("&"));
+  const separator = queryAt < 0 ? "?" : "&amp;";
+  return `${link.slice(0, end)}${isOpen ? "" : separator}${added.join("&amp;")}${link.slice(end)}`;
 }
 
-const liquidPattern = /\{\{[^{}]*\}\}|\{%[^{}]*%\}/g;
+const padding = "\0";
+const liquidOrReference =
+  /\{\{[^{}]*\}\}|\{%[^{}]*%\}|&(?:#(\d+)|#x([\da-f]+)|amp)(?:;|(?![\da-z=]))/gi;
+
+/**
+ * The text of an attribute value, in which each part has the length that it has in the source:
+ * Liquid as letters, and character references as their character.
+ */
+const decodeInPlace = (value: string): string =>
+  value.replace(liquidOrReference, (part, decimal?: string, hex?: string) => {
+    if (!part.startsWith("&")) return "x".repeat(part.length);
+    const code = decimal ? Number(decimal) : Number.parseInt(hex ?? "26", 16);
+    return String.fromCharCode(code).padEnd(part.length, padding);
+  });
 
 const isWithin = (host: string, domain: string): boolean =>
   host === domain || host.endsWith(`.${domain}`);
 
-/** Replaces the quoted `href` of each link. Takes one pass over any input. */
+/** Replaces the `href` of each link that `replace` changes. */
 function replaceLinks(html: string, replace: (link: string) => string): string {
-  const scanner = new Scanner(html);
-  const tagStart = /<(?:a|area)(?=\s)/gi;
+  const { tags } = scanHtml(maskLiquid(html), ["a", "area"]);
   let result = "";
   let copied = 0;
-  for (;;) {
-    tagStart.lastIndex = scanner.at;
-    if (!tagStart.test(html)) break;
-    scanner.at = tagStart.lastIndex;
-    for (const { start, end } of scanner.readLinkValues()) {
-      result += html.slice(copied, start) + replace(html.slice(start, end));
-      copied = end;
-    }
+  for (const { attributes } of tags) {
+    const href = attributes.find(({ name }) => name === "href");
+    const link = href && html.slice(href.start, href.end);
+    const replaced = link && replace(link);
+    if (!replaced || replaced === link) continue;
+    result += html.slice(copied, href.start) + (href.isQuoted ? replaced : `"${replaced}"`);
+    copied = href.end;
   }
   return result + html.slice(copied);
-}
-
-/** Reads the attributes of a tag. Liquid counts as text, so its quotes and brackets end nothing. */
-class Scanner {
-  at = 0;
-  private readonly html: string;
-  private readonly isUnclosed = new Set<string>();
-
-  constructor(html: string) {
-    this.html = html;
-  }
-
-  /** The quoted values of `href` until the end of the tag. */
-  *readLinkValues(): Generator<{ start: number; end: number }> {
-    const href = /\shref\s*=\s*(?=["'])/iy;
-    while (this.at < this.html.length) {
-      href.lastIndex = this.at;
-      const isLink = href.test(this.html);
-      if (isLink) this.at = href.lastIndex;
-      const character = this.html[this.at];
-      if (character === ">") return;
-      if (character !== '"' && character !== "'") {
-        this.skipOne();
-        continue;
-      }
-      const start = this.at + 1;
-      this.at = start;
-      while (this.at < this.html.length && this.html[this.at] !== character) this.skipOne();
-      if (isLink && this.at < this.html.length) yield { start, end: this.at };
-      this.at++;
-    }
-  }
-
-  private skipOne(): void {
-    const opening = this.html.slice(this.at, this.at + 2);
-    const closing = { "{{": "}}", "{%": "%}" }[opening];
-    if (!closing || this.isUnclosed.has(closing)) return void this.at++;
-    const end = this.html.indexOf(closing, this.at);
-    if (end < 0) this.isUnclosed.add(closing);
-    this.at = end < 0 ? this.at + 1 : end + 2;
-  }
 }
 
 /** The class of the preview text, which the plain text part leaves out. */
@@ -143,10 +119,14 @@ export function addPreviewText(html: string, previewText: string): string {
     .map((piece, i) => (i % 2 ? piece : escapeHtml(piece)))
     .join("");
   const element = `<div class="${previewTextClass}" style="${hidden}">${text}${filler}</div>`;
-  const scanner = new Scanner(html);
-  const body = /<body(?=[\s>])/i.exec(html);
-  if (!body) return element + html;
-  scanner.at = body.index + "<body".length;
-  for (const _ of scanner.readLinkValues());
-  return html.slice(0, scanner.at + 1) + element + html.slice(scanner.at + 1);
+  const at = findBodyStart(html);
+  return html.slice(0, at) + element + html.slice(at);
+}
+
+/** The position after the first of `<body>`, `</head>`, `<html>` and the doctype, else 0. */
+function findBodyStart(html: string): number {
+  const { tags, doctypeEnd } = scanHtml(maskLiquid(html), ["body", "head", "html"]);
+  const find = (name: string, isClosing: boolean) =>
+    tags.find((tag) => tag.name === name && tag.isClosing === isClosing)?.end;
+  return find("body", false) ?? find("head", true) ?? find("html", false) ?? doctypeEnd;
 }

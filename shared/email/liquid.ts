@@ -1,12 +1,13 @@
 // Compiles and renders the Liquid templates of users. Rendering is bounded and deterministic:
-// templates have no files, partials, randomness or clock. `toSubstitutions` separates the text that
-// all recipients share from the values of each, for providers that substitute.
+// templates have no files, randomness or clock, and no snippets but those that the caller gives.
+// `toSubstitutions` separates the text that all recipients share from the values of each, for
+// providers that substitute.
 
 import { invalid, limitExceeded, type Problem } from "../errors.ts";
 import { createLruCache } from "../kernel/lru-cache.ts";
 import type { MergeText } from "../providers/provider-adapter.ts";
 import { Budget } from "./liquid/budget.ts";
-import * as templates from "./liquid/liquid-templates.ts";
+import * as liquidTemplates from "./liquid/liquid-templates.ts";
 
 export type LiquidVariables = Record<string, unknown>;
 
@@ -14,7 +15,7 @@ export type LiquidVariables = Record<string, unknown>;
 export interface LiquidTemplate {
   /** The name of the template in errors. */
   field: string;
-  parsed: templates.Parsed;
+  parsed: liquidTemplates.Parsed;
 }
 
 interface RenderTime {
@@ -24,13 +25,22 @@ interface RenderTime {
   budget?: Budget;
 }
 
+/** The parts of a snippet. Null: it has no such part. */
+export interface SnippetParts {
+  html: string | null;
+  text: string | null;
+}
+
+/** Snippets by name. They never change: a new version is a new object. */
+export type Snippets = Readonly<Record<string, SnippetParts>>;
+
 export { Budget, newPool } from "./liquid/budget.ts";
 
 const maxTags = 10_000;
 const bytesPerTag = 1500;
 const parseCache = {
-  escaping: createLruCache<templates.Parsed>(24_000_000),
-  plain: createLruCache<templates.Parsed>(24_000_000),
+  escaping: createLruCache<liquidTemplates.Parsed>(24_000_000),
+  plain: createLruCache<liquidTemplates.Parsed>(24_000_000),
 };
 
 /**
@@ -38,15 +48,41 @@ const parseCache = {
  * or escapes the output itself. Throws `invalid` with `field` and the line if the template does not
  * parse or uses an unknown tag or filter.
  */
-export function compile(
-  source: string,
-  { escape: escapeHtml, field }: { escape: boolean; field: string },
-): LiquidTemplate {
+export function compile(source: string, options: CompileOptions): LiquidTemplate {
+  const { escape: escapeHtml, field, snippets } = options;
   const known = escapeHtml ? parseCache.escaping : parseCache.plain;
-  const parsed = known.get(source) ?? parse(source, escapeHtml, field);
-  known.set(source, parsed, source.length * 2 + countTags(source) * bytesPerTag);
+  const isAlone = !/render|layout/.test(source);
+  const key = isAlone ? source : JSON.stringify([source, snippets]);
+  const parsed = known.get(key) ?? parse(source, options);
+  const { tags, characters } = parsed.size;
+  const weight = (key.length + characters) * 2 + (countTags(source) + tags) * bytesPerTag;
+  known.set(key, parsed, weight);
   return { field, parsed };
 }
+
+interface CompileOptions {
+  escape: boolean;
+  /** The name of the template in errors. */
+  field: string;
+  /** The snippets that it can use. Absent: it can use none. */
+  snippets?: Snippets | undefined;
+}
+
+// In a {% liquid %} tag, every line is a tag.
+const snippetTag =
+  /(?:\{%-?\s*(?:liquid\s+)?|\n[^\S\n]*)(?:render|layout)\s*(?:'([^']*)'|"([^"]*)")/g;
+
+/** The names that follow `render` and `layout`, also in comments. */
+export const findSnippetNames = (...sources: (string | null | undefined)[]): string[] => [
+  ...new Set(
+    sources.flatMap((source) =>
+      [...(source ?? "").matchAll(snippetTag)].map(([, single, double]) => single ?? double ?? ""),
+    ),
+  ),
+];
+
+/** The snippets that the template itself names. */
+export const snippetNames = ({ parsed }: LiquidTemplate): string[] => parsed.snippetNames;
 
 /**
  * The distinct paths that a template reads but does not set (`firstName`, `order.total`), in order
@@ -89,7 +125,7 @@ export function render(
 ): { text: string; missing: string[] } {
   const missing = new Set<string>();
   const text = withTemplateErrors(field, () =>
-    templates.renderText(parsed, variables, { now, budget, missing }),
+    liquidTemplates.renderText(parsed, variables, { now, budget, missing }),
   );
   return { text, missing: [...missing] };
 }
@@ -105,19 +141,34 @@ export function toSubstitutions({ field, parsed }: LiquidTemplate): {
 } {
   const { content, placeholders } = parsed;
   const values = (variables: LiquidVariables, { now, budget = new Budget() }: RenderTime) =>
-    withTemplateErrors(field, () => templates.renderHoles(parsed, variables, { now, budget }));
+    withTemplateErrors(field, () =>
+      liquidTemplates.renderHoles(parsed, variables, { now, budget }),
+    );
   return { pieces: content, values: placeholders.length ? values : () => [] };
 }
+
+/**
+ * For each placeholder of `toSubstitutions`, the variables that its text shows for every recipient:
+ * `{{ name }}` outside of tags. Variables that the template sets itself are left out.
+ */
+export const shownVariables = ({ parsed }: LiquidTemplate): string[][] =>
+  liquidTemplates.listShownVariables(parsed);
 
 /** Whether the template has no text, outputs or tags. */
 export const isBlank = ({ parsed: { content } }: LiquidTemplate): boolean =>
   content.every((piece) => typeof piece === "string" && !/\S/.test(piece));
 
-function parse(source: string, escapeHtml: boolean, field: string): templates.Parsed {
+function parse(
+  source: string,
+  { escape: escapeHtml, field, snippets }: CompileOptions,
+): liquidTemplates.Parsed {
   if (countTags(source) > maxTags)
     throw limitExceeded(field, `${field} can have at most ${maxTags} Liquid tags and outputs`);
   try {
-    return templates.parse(source, escapeHtml);
+    const part = escapeHtml ? "html" : "text";
+    const sources =
+      snippets && new Map(Object.entries(snippets).map(([name, body]) => [name, body[part]]));
+    return liquidTemplates.parse(source, escapeHtml, sources);
   } catch (error) {
     throw templateProblem(error, field, "is not valid Liquid");
   }
@@ -137,9 +188,12 @@ function withTemplateErrors<T>(field: string, work: () => T): T {
 
 // Every error of rendering is the template's fault, even a stack overflow caused by nesting.
 function templateProblem(error: unknown, field: string, what: string): Problem {
-  const number = templates.lineOf(error);
-  const line = number === undefined ? "" : ` (line ${number})`;
-  const reason = (error as Error).message.replace(/, line:\d+, col:\d+$/, "").slice(0, 200);
+  const place = liquidTemplates.placeOf(error);
+  const inSnippet = place?.snippet ? ` of the snippet "${place.snippet}"` : "";
+  const line = place === undefined ? "" : ` (line ${place.line}${inSnippet})`;
+  const reason = (error as Error).message
+    .replace(/(, file:[^,]*)?, line:\d+, col:\d+$/, "")
+    .slice(0, 200);
   const message = `${field} ${what}${line}: ${reason}`;
   return invalid(message, { details: [{ path: field, message }] });
 }

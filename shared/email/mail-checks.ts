@@ -1,5 +1,6 @@
 // Checks of a rendered email: what mail programs cut, hide or do not follow. Pure functions.
-import { type HtmlTag, readTags } from "./html-tags.ts";
+import { attributeOf, type HtmlTag, scanHtml } from "./html-scanner.ts";
+import { htmlToText } from "./plain-text.ts";
 
 export type FindingSeverity = "error" | "warning" | "hint";
 
@@ -32,16 +33,28 @@ const maxExampleLength = 200;
 
 /** Errors first. */
 export function checkMail(mail: CheckedMail): MailFinding[] {
-  const tags = mail.html === null ? [] : [...readTags(mail.html)];
-  const links = tags.filter(({ name }) => name === "a" || name === "area");
-  const images = tags.filter(({ name }) => name === "img");
+  const links = openingTags(mail.html, ["a", "area"]);
+  const images = openingTags(mail.html, ["img"]);
   return [
     ...checkSubject(mail.subject),
     ...checkLinks(links),
     ...checkImages(images),
     ...checkParts(mail),
+    ...findingIf(!mail.hasUnsubscribeLink, unsubscribeLinkInFooter),
     ...checkWords(`${mail.subject}\n${mail.text}`),
   ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
+}
+
+const openingTags = (html: string | null, names: string[]): HtmlTag[] =>
+  scanHtml(html ?? "", names).tags.filter(({ isClosing }) => !isClosing);
+
+/** Whether recipients see one of the links: in the HTML part if there is one, else in the text. */
+export function hasLinkTo(
+  urls: unknown[],
+  { html, text }: Pick<CheckedMail, "html" | "text">,
+): boolean {
+  const shown = html === null ? text : htmlToText(html);
+  return urls.some((url) => typeof url === "string" && shown.includes(url));
 }
 
 const severities: FindingSeverity[] = ["error", "warning", "hint"];
@@ -135,7 +148,7 @@ const linkRules: LinkRule[] = [
 
 // An anchor without `href` is a target, not a link.
 function checkLinks(tags: HtmlTag[]): MailFinding[] {
-  const links = tags.flatMap(({ attributes }) => attributes.get("href")?.trim() ?? []);
+  const links = tags.flatMap((tag) => attributeOf(tag, "href")?.trim() ?? []);
   const ruleOf = (href: string) => linkRules.find(({ applies }) => applies(href));
   return linkRules.flatMap((rule) => {
     const { applies: _, ...kind } = rule;
@@ -147,7 +160,7 @@ function checkLinks(tags: HtmlTag[]): MailFinding[] {
 }
 
 function checkImages(images: HtmlTag[]): MailFinding[] {
-  const sources = images.map(({ attributes }) => attributes.get("src")?.trim() ?? "");
+  const sources = images.map((image) => attributeOf(image, "src")?.trim() ?? "");
   const named = (source: string) => source || "(no source)";
   return [
     ...findingOf(
@@ -174,14 +187,14 @@ function checkImages(images: HtmlTag[]): MailFinding[] {
           'Images have no alt text. Give each one, or alt="" if it only decorates the email.',
       },
       images
-        .filter(({ attributes }) => !attributes.has("alt"))
-        .map(({ attributes }) => named(attributes.get("src")?.trim() ?? "")),
+        .filter((image) => attributeOf(image, "alt") === undefined)
+        .map((image) => named(attributeOf(image, "src")?.trim() ?? "")),
     ),
   ];
 }
 
 function checkParts(mail: CheckedMail): MailFinding[] {
-  const { html, text, isTextMade, missingVariables, hasUnsubscribeLink } = mail;
+  const { html, text, isTextMade, missingVariables } = mail;
   const bytes = Buffer.byteLength(html ?? "");
   const isTextEmpty = text.trim() === "";
   return [
@@ -207,13 +220,6 @@ function checkParts(mail: CheckedMail): MailFinding[] {
       severity: "hint",
       message: "The email has no HTML part, so opens are not counted.",
     }),
-    ...findingIf(!hasUnsubscribeLink, {
-      code: "unsubscribe_link_in_footer",
-      severity: "hint",
-      message:
-        "The template has no {{ unsubscribeUrl }}. Campaigns and sequences add the link in the " +
-        "footer; single emails have none.",
-    }),
     ...findingOf(
       {
         code: "variables_missing",
@@ -224,6 +230,14 @@ function checkParts(mail: CheckedMail): MailFinding[] {
     ),
   ];
 }
+
+const unsubscribeLinkInFooter: FindingKind = {
+  code: "unsubscribe_link_in_footer",
+  severity: "hint",
+  message:
+    "The template has no link to {{ unsubscribeUrl }}. Campaigns and sequences add the link in " +
+    "the footer; single emails have none.",
+};
 
 const spamWords = new RegExp(
   `\\b(${[

@@ -1,4 +1,4 @@
-import { compile } from "html-to-text";
+import { compile, type FormatCallback } from "html-to-text";
 import { previewTextClass } from "./link-tags.ts";
 
 let convert: ReturnType<typeof compile> | undefined;
@@ -8,8 +8,8 @@ const maxCharacters = 200_000;
 const maxTags = 20_000;
 
 /**
- * Converts an HTML mail to plain text: links with their addresses, headings in their own case, no
- * images, no wrapping.
+ * Converts an HTML mail to plain text, without wrapping: links with their addresses, images as
+ * their alt text, rows of tables as lines, headings in their own case, nothing that is hidden.
  * Elements nested deeper than `maxDepth` are left out. Mails that are too long or have too many
  * tags only lose their tags.
  */
@@ -28,19 +28,67 @@ function convertParsed(html: string): string {
     wordwrap: false,
     // The library is recursive and would overflow the stack.
     limits: { maxDepth, ellipsis: "" },
+    formatters: { altText, cell, link },
     selectors: [
-      { selector: "img", format: "skip" },
-      { selector: `.${previewTextClass}`, format: "skip" },
-      { selector: "a", options: { hideLinkHrefIfSameAsText: true } },
+      { selector: "img", format: "altText" },
+      { selector: "a", format: "link" },
+      { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+      { selector: "td", format: "cell" },
+      { selector: "th", format: "cell" },
       // Values of placeholders are filled in later and would not be in upper case.
       ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
         selector,
         options: { uppercase: false },
       })),
+      ...hiddenElements.map((selector) => ({ selector, format: "skip" })),
     ],
   });
   return convert(html);
 }
+
+/** Elements that mail programs do not show. */
+const hiddenElements = [
+  `.${previewTextClass}`,
+  "[hidden]",
+  ...["display:none", "visibility:hidden", "mso-hide:all"].flatMap((style) => [
+    `[style*="${style}" i]`,
+    `[style*="${style.replace(":", ": ")}" i]`,
+  ]),
+];
+
+const altText: FormatCallback = ({ attribs }, _, builder) =>
+  builder.addInline(attribs.alt ?? "", {});
+
+/** The cells of a row are a word apart. */
+const cell: FormatCallback = (element, walk, builder) => {
+  walk(element.children, builder);
+  builder.addInline(" ", {});
+};
+
+/** The text with the address in brackets, unless the text is the address. */
+const link: FormatCallback = (element, walk, builder) => {
+  const address = readableAddress(element.attribs.href ?? "");
+  let text = "";
+  builder.pushWordTransform((word) => {
+    text += word;
+    return word;
+  });
+  walk(element.children, builder);
+  builder.popWordTransform();
+  if (!address || isSameAddress(text, address)) return;
+  builder.addInline(text ? ` [${address}]` : address, { noWordTransform: true });
+};
+
+/** As a browser reads it: without the spaces around it, and with a code for those inside. */
+const readableAddress = (href: string): string =>
+  href
+    .trim()
+    .replace(/[\t\n\r]/g, "")
+    .replaceAll(" ", "%20")
+    .replace(/^mailto:/i, "");
+
+const isSameAddress = (text: string, address: string): boolean =>
+  text === address || (URL.parse(text)?.href ?? text) === URL.parse(address)?.href;
 
 /** Takes one pass over any input. */
 function stripTags(html: string): string {

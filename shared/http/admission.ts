@@ -9,7 +9,7 @@ import { cacheDeletedSites, type DeletedSites } from "../kernel/site-access.ts";
 import { keys } from "../keys.ts";
 import type { PlanKey } from "../plans.ts";
 import { authenticate, recordKeyUse } from "./authenticate.ts";
-import * as limits from "./rate-limit.ts";
+import * as rateLimit from "./rate-limit.ts";
 import type { ApiReply, ApiRequest, Identity, RateLimit } from "./route.ts";
 
 /**
@@ -26,16 +26,16 @@ export async function admit(
   const [organization, used] = await Promise.all([
     organizationOf(identity),
     isUncounted
-      ? limits.readCount(identity.orgId, kind)
-      : limits.countRequest(identity.orgId, kind),
+      ? rateLimit.readCount(identity.orgId, kind)
+      : rateLimit.countRequest(identity.orgId, kind),
     recordKeyUse(identity),
   ]);
   if (!organization) throw unauthenticated();
   cacheDeletedSites(identity.orgId, organization);
-  const isOver = !isUncounted && limits.exceeds(organization.plan, kind, used);
+  const isOver = !isUncounted && rateLimit.exceeds(organization.plan, kind, used);
   const plan = isOver ? await currentPlan(identity) : organization.plan;
-  Object.assign(reply.headers, limits.toHeaders(limits.toWindow(plan, kind, used)));
-  if (!isUncounted) limits.enforce({ orgId: identity.orgId, plan }, kind, used);
+  Object.assign(reply.headers, rateLimit.toHeaders(rateLimit.toWindow(plan, kind, used)));
+  if (!isUncounted) rateLimit.enforce({ orgId: identity.orgId, plan }, kind, used);
   const unverified = config.requiresVerifiedEmail && organization.unverified;
   return { ...identity, plan, ...(unverified && { unverified: await isUnverified(identity) }) };
 }

@@ -25,7 +25,13 @@ import { keys, sha256 } from "../keys.ts";
 import { isPreview } from "./idempotency.ts";
 import { operationId, shortPath } from "./operation-id.ts";
 import { createReply } from "./responses.ts";
-import type { ApiReply, ApiRequest, Identity, Route } from "./route.ts";
+import {
+  type ApiReply,
+  type ApiRequest,
+  asksForExport,
+  type Identity,
+  type Route,
+} from "./route.ts";
 import { sessionTokenIn } from "./session-cookie.ts";
 
 type LambdaResponse = APIGatewayProxyStructuredResultV2;
@@ -36,7 +42,13 @@ interface Change {
   /** All routes of the path. */
   siblings: Route[];
   request: ApiRequest;
-  input: { caller: Caller; params: object; body: unknown; asSent: { json: unknown } };
+  input: {
+    caller: Caller;
+    params: object;
+    query: unknown;
+    body: unknown;
+    asSent: { json: unknown };
+  };
 }
 
 /**
@@ -48,7 +60,7 @@ export async function recordChange(
   work: () => Promise<LambdaResponse>,
 ): Promise<LambdaResponse> {
   const { route, input } = change;
-  if (route.audit === "none" || isPreview(route, input.body)) return work();
+  if (!isRecorded(change)) return work();
   const { caller } = input;
   const event = { ...toEvent(change), target: targetOf(change) };
   if (route.audit === "counted" && caller.kind === "api_key") {
@@ -70,6 +82,9 @@ export async function recordChange(
   }
   return response;
 }
+
+const isRecorded = ({ route, input }: Change): boolean =>
+  asksForExport(route, input.query) || (route.audit !== "none" && !isPreview(route, input.body));
 
 const isFailure = ({ statusCode = 200 }: LambdaResponse): boolean => statusCode >= 500;
 const isRefusal = ({ statusCode = 200 }: LambdaResponse): boolean =>

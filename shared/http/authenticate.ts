@@ -11,7 +11,7 @@ import { forbidden, Problem, unauthenticated } from "../errors.ts";
 import { findApiKey } from "../kernel/api-key-cache.ts";
 import { keys, sha256 } from "../keys.ts";
 import { permits, roles } from "../rights.ts";
-import type { ApiRequest, Identity, Route } from "./route.ts";
+import { type ApiRequest, asksForExport, type Identity, type Route } from "./route.ts";
 
 export const sessionCookieName = "__Host-session";
 
@@ -31,7 +31,7 @@ export const cookiesOf = (cookies: string[]): Record<string, string> =>
  * route returns the error.
  */
 export const isKnown = (request: Credentials, method: string): Promise<boolean> =>
-  authenticate(request, method).then(
+  authenticate(withBearer(request), method).then(
     () => true,
     (error: unknown) =>
       !(error instanceof Problem && /^(unauthenticated|forbidden)$/.test(error.kind)),
@@ -49,6 +49,14 @@ export async function authenticate(request: Credentials, method: string): Promis
   const token = request.cookies[sessionCookieName];
   if (!token) throw unauthenticated();
   return authenticateSession(token, request, method);
+}
+
+/** The user name of Basic authentication (RFC 7617) as a bearer token. The password is not read. */
+export function withBearer({ headers, cookies }: Credentials): Credentials {
+  const [, encoded] = /^Basic ([\w+/=-]{1,500})$/i.exec(headers.authorization ?? "") ?? [];
+  if (!encoded) return { headers, cookies };
+  const [userName = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+  return { headers: { ...headers, authorization: `Bearer ${userName}` }, cookies };
 }
 
 async function authenticateApiKey(authorization: string): Promise<Identity> {
@@ -92,14 +100,14 @@ async function authenticateSession(
   const session = await get<SessionItem>(keys.session(hash));
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
   if (method !== "GET") requireSameOrigin(request);
-  const { orgId, homeOrgId, userId, createdAt, providerId } = session;
+  const { orgId, homeOrgId, userId, createdAt, switchedAt = createdAt, providerId } = session;
   const [member, organization] = await Promise.all([
     getMember(orgId, userId),
     getTogether<Organization & SsoMark>(keys.organization(orgId)),
   ]);
   const idleMinutes = organization?.sessionIdleMinutes ?? null;
-  // A user who left and was invited again has joined after the earlier sessions.
-  if (!member || (createdAt !== undefined && createdAt < member.createdAt)) throw unauthenticated();
+  // A user who left and was invited again has joined after the earlier sessions here.
+  if (!member || switchedAt < member.createdAt) throw unauthenticated();
   if (providerId === undefined) {
     if (requiresSso(organization ?? {}, member)) throw ssoRequired(orgId);
   } else if (organization?.sso?.providerId !== providerId) throw unauthenticated();
@@ -139,13 +147,28 @@ function isCrossOrigin(origin: string | undefined, site: string | undefined): bo
   return origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin);
 }
 
-/** Throws 403 if the route mails and the address of the sign-up is not verified. */
-export function requireVerifiedEmail({ unverified }: Caller, route: Route): void {
-  if (unverified && route.needsVerifiedEmail)
+/** Throws 403 if the request mails and the address of the sign-up is not verified. */
+export function requireVerifiedEmail(
+  { unverified }: Pick<Caller, "unverified">,
+  { needsVerifiedEmail }: { needsVerifiedEmail?: boolean | undefined },
+): void {
+  if (unverified && needsVerifiedEmail)
     throw forbidden(
       "Verify your email address first: open the link in the email that the sign-up sent, or " +
         "request another with POST /auth/verify-email/resend",
       { code: "email_not_verified" },
+    );
+}
+
+/** Throws 403 if the query asks for an export and the identity may not export. */
+export function authorizeExport(identity: Identity, route: Route, query: unknown): void {
+  if (!asksForExport(route, query)) return;
+  const right = route.exportRight!;
+  if (!permits(identity.scopes, { right, scope: "exports:write" }))
+    throw forbidden(
+      `${identity.role ? `The role ${identity.role}` : "The API key"} does not have the right ` +
+        `${right}, which exports need: omit format for JSON`,
+      { code: "scope_missing" },
     );
 }
 

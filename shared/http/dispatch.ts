@@ -9,11 +9,19 @@ import { missing, Problem, unavailable } from "../errors.ts";
 import * as log from "../kernel/log.ts";
 import { admit, countUnrouted } from "./admission.ts";
 import { logKeyRequest, recordChange, recordLogins, recordSwitch } from "./audit.ts";
-import { authenticate, authorize, cookiesOf, requireVerifiedEmail } from "./authenticate.ts";
+import {
+  authenticate,
+  authorize,
+  authorizeExport,
+  cookiesOf,
+  requireVerifiedEmail,
+  withBearer,
+} from "./authenticate.ts";
 import { cursorsFor, hasCursor, withSealedCursor } from "./cursors.ts";
+import { withForwardedClient } from "./forwarded-client.ts";
 import { runOnce } from "./idempotency.ts";
 import { limitAddress } from "./rate-limit.ts";
-import { checkBodySize, checkEncoding, jsonBody } from "./request-body.ts";
+import { checkBodySize, checkEncoding, jsonBody, maxBytes } from "./request-body.ts";
 import {
   allowed,
   allowMethods,
@@ -215,31 +223,35 @@ async function withRequestLog(
 async function handleRoute(route: Route, event: EdgeEvent): Promise<LambdaResponse> {
   const { reply, rawBody, request } = event.edge;
   if (route.auth !== "public") return handleWithCredential(route, event);
-  checkBodySize(rawBody, route.signed ? "signed" : "anyone");
+  checkBodySize(rawBody, route.maxSignedBytes ?? maxBytes.anyone);
   if (route.rateLimit === "address") await limitAddress(request.clientIp, route.key);
   const input = { ...validateInput(route, event), caller: undefined, reply };
   return recordLogins(route, { request, reply }, () => runHandler(route, input));
 }
 
 async function handleWithCredential(route: Route, event: EdgeEvent): Promise<LambdaResponse> {
-  const { reply, rawBody, request, routes: siblings } = event.edge;
-  const identity = await authenticate(request, route.method).catch((error: unknown) => {
-    checkBodySize(rawBody, "anyone");
+  const { reply, rawBody, routes: siblings } = event.edge;
+  const request = await withForwardedClient(event.edge.request);
+  event.edge.request = request;
+  const credentials = route.takesBasicAuth ? withBearer(request) : request;
+  const identity = await authenticate(credentials, route.method).catch((error: unknown) => {
+    checkBodySize(rawBody, maxBytes.anyone);
     throw error;
   });
   event.edge.identity = identity;
   const admission = admit(identity, route.rateLimit, reply);
   const early = prefetch(route, identity, event);
   const caller = await admission;
-  checkBodySize(rawBody, "account");
+  checkBodySize(rawBody, maxBytes.account);
   authorize(identity, route);
   requireVerifiedEmail(caller, route);
   const input = { ...(early ?? validateInput(route, event)), caller, reply };
+  authorizeExport(identity, route, input.query);
   await openCursor(route, { identity, input }, reply);
   const response = await runOnce(route, { identity, request, body: input.body }, () =>
     recordChange({ route, siblings, request, input }, () =>
       runHandler(route, input).catch((error: unknown) => toErrorResponse(error, event)),
-    ),
+    ).catch((error: unknown) => toErrorResponse(error, event)),
   );
   await recordSwitch(route, identity.orgId, { request, reply });
   return { ...response, headers: { ...response.headers, ...reply.headers } };
@@ -283,7 +295,8 @@ function validateInput(route: Route, event: EdgeEvent): Omit<HandlerArguments, "
   const { request } = event.edge;
   const params = parsePathParams(event.edge.params);
   const queryAsSent = event.queryStringParameters ?? {};
-  if (route.rawBodyTypes && !route.signed && request.rawBody.length) checkEncoding(request.headers);
+  if (route.rawBodyTypes && !route.maxSignedBytes && request.rawBody.length)
+    checkEncoding(request.headers);
   const json = route.rawBodyTypes ? undefined : jsonBody(route, request);
   const body = validate(route.body, json === undefined ? {} : json);
   return {

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import type { SourceFactory } from "../domain/analytics/exports/export-source.ts";
 import * as exports from "../domain/analytics/exports/exports.ts";
-import * as inline from "../domain/analytics/exports/inline-export.ts";
+import * as inlineExport from "../domain/analytics/exports/inline-export.ts";
 import { formatWriters } from "../kernel/table-export.ts";
 import { compressText } from "./compression.ts";
 import type { ApiReply, ApiRequest } from "./route.ts";
@@ -39,7 +39,7 @@ export async function respondWithExport(
   { source, request, reply }: { source: SourceFactory; request: ApiRequest; reply: ApiReply },
 ): Promise<ExportResponse> {
   const resolvedRequest = await exports.resolveSite(caller, exportRequest);
-  const text = await inline.exportInline(caller, resolvedRequest, source);
+  const text = await inlineExport.exportInline(caller, resolvedRequest, source);
   const body = text === undefined ? undefined : compressText(text, request, reply);
   if (body !== undefined && responseBytes(body) <= maxBytes) {
     reply.headers["content-type"] = formatWriters[exportRequest.format].contentType;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import { any, atMost, equals, isNew } from "../adapters/dynamodb/conditions.ts";
+import { absent, all, any, atMost, equals, isNew } from "../adapters/dynamodb/conditions.ts";
 import {
   get,
   getMany,
@@ -10,12 +10,13 @@ import {
   remove,
   transact,
   update,
+  updateReturning,
   writeMany,
 } from "../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../clock.ts";
 import { conflict, invalid } from "../errors.ts";
 import { type ReservedIds, withReservedIds } from "../ids.ts";
-import { endedBy } from "../kernel/lease.ts";
+import { endedBy } from "../kernel/leases.ts";
 import { type Key, keys } from "../keys.ts";
 import { formDataOf } from "./form-body.ts";
 import type { ApiRequest, Identity, Route } from "./route.ts";
@@ -28,8 +29,11 @@ interface IdempotencyRecord {
   lease: number;
   expires: number;
   taken?: ReservedIds["taken"];
-  /** The response. The rest of a large body is in `further` more items. */
-  answer?: { statusCode: number; body: Uint8Array; further: number };
+  /**
+   * The response. The rest of a large body is in `further` more items. Their keys contain the
+   * lease, so a request that was taken over cannot replace them.
+   */
+  answer?: { statusCode: number; body: Uint8Array; further: number; lease: number };
 }
 
 const retentionSeconds = 24 * 3600;
@@ -79,8 +83,13 @@ interface RequestKey {
   key: string;
 }
 const keyOf = ({ orgId, key }: RequestKey): Key => keys.idempotency(orgId, key);
-const partKeys = ({ orgId, key }: RequestKey, parts: number): Key[] =>
-  Array.from({ length: parts }, (_, part) => keys.idempotencyPart(orgId, key, part));
+const partKeys = (
+  { orgId, key }: RequestKey,
+  { further, lease }: { further: number; lease: number },
+): Key[] =>
+  Array.from({ length: further }, (_, part) =>
+    keys.idempotencyPart(orgId, `${key} ${lease}`, part),
+  );
 
 type LeasedIds = ReservedIds & { lease: number };
 
@@ -105,13 +114,17 @@ async function claimKey(
       code: "idempotency_mismatch",
     });
   if (earlier.answer) return { replay: await replayResponse(requestKey, earlier.answer) };
-  const takenOver =
-    earlier.lease <= epochSeconds(endedBy(leaseSeconds)) &&
-    (await transact(
-      update(key, { set: { lease: attempt.lease } }, { if: equals("lease", earlier.lease) }),
-    ));
+  if (earlier.lease > epochSeconds(endedBy(leaseSeconds))) throw stillRunning();
+  // The earlier request may record ids or store its response until its lease is taken over.
+  const takenOver = await updateReturning<IdempotencyRecord>(
+    update(
+      key,
+      { set: { lease: attempt.lease } },
+      { if: all(equals("lease", earlier.lease), absent("answer")) },
+    ),
+  );
   if (!takenOver) throw stillRunning();
-  return { reserved: { key, taken: earlier.taken ?? {}, lease: attempt.lease } };
+  return { reserved: { key, taken: takenOver.taken ?? {}, lease: attempt.lease } };
 }
 
 const stillRunning = () =>
@@ -135,7 +148,7 @@ async function storeResponse(
   if (isStored(statusCode)) {
     const answer = {
       statusCode,
-      ...(await storeBody(requestKey, gzipSync(removeFields(secrets, body)))),
+      ...(await storeBody({ ...requestKey, lease }, gzipSync(removeFields(secrets, body)))),
     };
     return transact(update(key, { set: { answer } }, isOwned));
   } else if (statusCode >= 500 || statusCode === 429) {
@@ -151,17 +164,17 @@ async function storeResponse(
 const partBytes = 300_000;
 
 async function storeBody(
-  requestKey: RequestKey,
+  { lease, ...requestKey }: RequestKey & { lease: number },
   bytes: Buffer,
-): Promise<{ body: Buffer; further: number }> {
+): Promise<{ body: Buffer; further: number; lease: number }> {
   const [body = bytes, ...further] = Array.from(
     { length: Math.ceil(bytes.length / partBytes) },
     (_, part) => bytes.subarray(part * partBytes, (part + 1) * partBytes),
   );
   const expires = epochSeconds() + retentionSeconds;
-  const furtherKeys = partKeys(requestKey, further.length);
+  const furtherKeys = partKeys(requestKey, { further: further.length, lease });
   await writeMany(further.map((part, i) => put(furtherKeys[i]!, { bytes: part, expires })));
-  return { body, further: further.length };
+  return { body, further: further.length, lease };
 }
 
 function removeFields(secrets: string[], body: string): string {
@@ -173,9 +186,9 @@ function removeFields(secrets: string[], body: string): string {
 
 async function replayResponse(
   requestKey: RequestKey,
-  { statusCode, body, further }: NonNullable<IdempotencyRecord["answer"]>,
+  { statusCode, body, ...stored }: NonNullable<IdempotencyRecord["answer"]>,
 ): Promise<LambdaResponse> {
-  const parts = await getMany<{ bytes: Uint8Array }>(partKeys(requestKey, further), {
+  const parts = await getMany<{ bytes: Uint8Array }>(partKeys(requestKey, stored), {
     consistent: true,
   });
   return {
@@ -185,17 +198,17 @@ async function replayResponse(
   };
 }
 
-// The sites that the caller is limited to and the user of a session are part of the fingerprint,
-// because API keys of two sites, or two members, may send identical requests.
+// The sites that the caller is limited to, and the user or API key, are part of the fingerprint:
+// two callers may send identical requests, and nobody gets the response of another.
 async function fingerprint(
   route: Route,
-  { kind, userId, siteIds }: Identity,
+  { userId, keyId, siteIds }: Identity,
   request: ApiRequest,
 ): Promise<string> {
   const { path, queryString, rawBody } = request;
-  const member = kind === "session" ? ` member ${userId}` : "";
+  const sender = keyId === undefined ? `member ${userId}` : `key ${keyId}`;
   const hash = createHash("sha256").update(
-    `${route.method} ${path}?${queryString} ${siteIds?.join() ?? ""}${member}\n`,
+    `${route.method} ${path}?${queryString} ${siteIds?.join() ?? ""} ${sender}\n`,
   );
   for (const part of (await formParts(request)) ?? [rawBody]) hash.update(part);
   return hash.digest("hex");

@@ -4,7 +4,6 @@ import { epochSeconds } from "../clock.ts";
 import { config } from "../config.ts";
 import { limited } from "../errors.ts";
 import { networkOf } from "../kernel/ip-addresses.ts";
-import { createLruCache } from "../kernel/lru-cache.ts";
 import { Count } from "../kernel/record-fields.ts";
 import { type Key, keys } from "../keys.ts";
 import { type PlanKey, plans } from "../plans.ts";
@@ -36,28 +35,6 @@ const limitOf = (plan: PlanKey, limitKind: RateLimitKind) =>
 const exhaustedWindows = new Map<string, number>();
 
 /**
- * The requests of one window that this process has counted. A process that gets many requests
- * counts several in advance, so that most requests need no write. All processes together never
- * admit more requests than the limit, and what a process counted for nothing is at most a
- * twentieth of it.
- */
-interface CountedRequests {
-  /** Numbers of requests that are counted and have not arrived yet, in ascending order. */
-  ahead: number[];
-  /** How many requests have arrived in this process. */
-  arrived: number;
-  /** How many of them wait to be counted. */
-  waiting: number;
-  /** The write that counts them. */
-  adding?: Promise<void> | undefined;
-}
-const countedRequests = createLruCache<CountedRequests>(10_000);
-const maxCountedAhead = 16;
-
-/** The limit of an organization when this process last enforced it. */
-const lastLimits = createLruCache<number>(10_000);
-
-/**
  * Counts a request and returns the count of the window, or a lower bound after requests were
  * refused.
  */
@@ -65,50 +42,20 @@ export async function countRequest(orgId: number, limitKind: RateLimitKind): Pro
   const key = keys.rateWindow(orgId, limitKind, minute());
   const exhausted = exhaustedWindows.get(key.pk);
   if (exhausted !== undefined) return exhausted;
-  const counted = countedRequests.get(key.pk) ?? { ahead: [], arrived: 0, waiting: 0 };
-  countedRequests.set(key.pk, counted, 1);
-  counted.arrived++;
-  counted.waiting++;
-  try {
-    for (;;) {
-      const next = counted.ahead.shift();
-      if (next !== undefined) return next;
-      counted.adding ??= countAhead(key, counted, lastLimits.get(`${orgId} ${limitKind}`));
-      await counted.adding;
-    }
-  } finally {
-    counted.waiting--;
-  }
+  return addToWindow(key);
 }
 
-/** Counts all waiting requests in one write, or more than these if many requests come in turn. */
-async function countAhead(key: Key, counted: CountedRequests, limit = 0): Promise<void> {
-  const inAdvance = Math.floor(Math.min(counted.arrived / 2, limit / 20, maxCountedAhead));
-  const n = Math.max(counted.waiting, inAdvance);
-  try {
-    const last = await addToWindow(key, n);
-    for (let number = last - n + 1; number <= last; number++) counted.ahead.push(number);
-  } finally {
-    counted.adding = undefined;
-  }
-}
-
-async function addToWindow(key: Key, n = 1): Promise<number> {
+async function addToWindow(key: Key): Promise<number> {
   const window = await updateReturning<{ used: number }>(
-    update(key, { add: { used: n }, set: { expires: epochSeconds() + 2 * windowSeconds } }),
+    update(key, { add: { used: 1 }, set: { expires: epochSeconds() + 2 * windowSeconds } }),
   );
   return window?.used ?? 0;
 }
 
-/**
- * The count of the window, with what other processes have counted in advance. Does not count this
- * request.
- */
+/** The count of the window. Does not count this request. */
 export async function readCount(orgId: number, limitKind: RateLimitKind): Promise<number> {
   const key = keys.rateWindow(orgId, limitKind, minute());
-  const window = await get<{ used: number }>(key, { consistent: false });
-  const ahead = countedRequests.get(key.pk)?.ahead.length ?? 0;
-  return Math.max(0, (window?.used ?? 0) - ahead);
+  return (await get<{ used: number }>(key, { consistent: false }))?.used ?? 0;
 }
 
 export function toWindow(plan: PlanKey, limitKind: RateLimitKind, used: number): RateLimitWindow {
@@ -158,7 +105,6 @@ export function enforce(
 ): void {
   const { limit, resetAt } = toWindow(plan, limitKind, used);
   const { pk } = keys.rateWindow(orgId, limitKind, minute());
-  lastLimits.set(`${orgId} ${limitKind}`, limit, 1);
   if (!exceeds(plan, limitKind, used)) {
     exhaustedWindows.delete(pk);
     return;

@@ -10,15 +10,15 @@ import {
 import type { ApiRequest, Route } from "./route.ts";
 
 /** API Gateway accepts 10 MB and Lambda 6 MB. The local server accepts the limit of an account. */
-export const maxBytes = { account: 36 * 1024 * 1024, signed: 10 * 1024 * 1024, anyone: 64 * 1024 };
-export type Sender = keyof typeof maxBytes;
-const sizeLabels: Record<Sender, string> = { account: "36 MB", signed: "10 MB", anyone: "64 KB" };
+export const maxBytes = { account: 36 * 1024 * 1024, anyone: 64 * 1024 };
 
-/** Throws 413 if the body exceeds the limit of this sender. */
-export function checkBodySize(rawBody: Buffer, sender: Sender): void {
-  if (rawBody.length > maxBytes[sender])
-    throw tooLarge(`The body is larger than ${sizeLabels[sender]}`);
+/** Throws 413 if the body is larger. */
+export function checkBodySize(rawBody: Buffer, limit: number): void {
+  if (rawBody.length > limit) throw tooLarge(`The body is larger than ${sizeLabel(limit)}`);
 }
+
+const sizeLabel = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / 1024 / 1024} MB`;
 
 /** Parses a JSON body. Returns undefined without a body, and for GET. */
 export function jsonBody(

@@ -1,6 +1,6 @@
 // Resources group operations: the tag of an operation in the OpenAPI document, and its group in
 // the SDK and the command line.
-import { providerKeys } from "../providers/provider-keys.ts";
+import { webhookProviderKeys } from "../providers/provider-keys.ts";
 
 interface Resource {
   description: string;
@@ -57,7 +57,16 @@ export const resources: Record<string, Resource> = {
     description: "Groups of contacts by rules, looked up when they are read or sent to.",
   },
   templates: { description: "Email templates with Liquid variables (merge tags)." },
+  media: {
+    description: "Pictures of emails, forms and pages, which the service hosts.",
+    paths: ["/media"],
+    title: "Media library",
+  },
+  snippets: {
+    description: "Pieces that templates of a site share, and layouts that frame them.",
+  },
   "template-folders": { description: "Folders for templates." },
+  "campaign-series": { description: "Campaigns that recur every week or month." },
   holidays: { description: "One email on one day to every contact that is active in a sequence." },
   campaigns: {
     description:
@@ -94,6 +103,8 @@ export const resources: Record<string, Resource> = {
     description: "Encrypted emails that are read on a page.",
     paths: ["/secure-messages", "/secure"],
   },
+  archive: { description: "The public archive of a site.", paths: ["/archive"] },
+  "browser-view": { description: "The page that shows an email in a browser.", paths: ["/view"] },
   exports: { description: "Export jobs for large files." },
   analytics: {
     description: "Figures of the organization: dashboard, trends and deliverability.",
@@ -116,9 +127,13 @@ export const resources: Record<string, Resource> = {
     paths: ["/stock-photos", "/photos"],
   },
   tracking: { description: "Website tracking." },
+  segment: {
+    description: "The tracking API of Segment, for its libraries and customer data platforms.",
+    title: "Segment's API",
+  },
   "provider-webhooks": {
     description: "Endpoints that email providers call with delivery events.",
-    paths: providerKeys.map((key) => `/webhooks/${key}`),
+    paths: webhookProviderKeys.map((key) => `/webhooks/${key}`),
   },
   health: { description: "Health of the service." },
   reference: { description: "This documentation.", paths: ["/openapi.json", "/docs"] },

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { config } from "../config.ts";
-import { type ErrorCode, Problem, type ProblemKind } from "../errors.ts";
+import { Problem, type ProblemCode, type ProblemKind } from "../errors.ts";
 import type { ApiReply, ApiRequest } from "./route.ts";
 
 const statusByKind: Record<ProblemKind, number> = {
@@ -17,23 +17,42 @@ const statusByKind: Record<ProblemKind, number> = {
   unavailable: 503,
 };
 
-/** Our pages load nothing from elsewhere and run no scripts. */
+/** Our pages load nothing from elsewhere, except for a logo, and run no scripts. */
+const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action " +
+  "'self'; frame-ancestors 'none'; base-uri 'none'";
 const pageSecurityHeaders = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action " +
-    "'self'; frame-ancestors 'none'; base-uri 'none'",
+  "content-security-policy": pagePolicy,
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
 };
 
-/**
- * The content security policy of a page that may be framed, and whose form may redirect to these
- * origins.
- */
-export const framablePagePolicy = (origins: string[]): string =>
-  pageSecurityHeaders["content-security-policy"]
-    .replace("form-action 'self'", ["form-action 'self'", ...origins].join(" "))
+interface FramablePage {
+  /** Origins that the form may redirect to. */
+  formTargets: readonly string[];
+  /** Sources of a widget, such as a CAPTCHA, with scripts, frames and styles. */
+  widgetSources: readonly string[];
+}
+
+/** The content security policy of a page that may be framed. */
+export function framablePagePolicy({ formTargets, widgetSources }: FramablePage): string {
+  const sources = widgetSources.join(" ");
+  const policy = pagePolicy
+    .replace("form-action 'self'", ["form-action 'self'", ...formTargets].join(" "))
     .replace("frame-ancestors 'none'", "frame-ancestors *");
+  if (!sources) return policy;
+  const styles = policy.replace("'unsafe-inline'", `'unsafe-inline' ${sources}`);
+  const others = ["script-src", "frame-src", "connect-src"].map((name) => `${name} ${sources}`);
+  return [styles, ...others].join("; ");
+}
+
+/** Lets the page show the logo of the site, which can be on another host. */
+export function allowLogo({ headers }: ApiReply, brand: { logo: { url: string } | null } | null) {
+  if (!brand?.logo) return;
+  const policy = headers["content-security-policy"] ?? pagePolicy;
+  const { origin } = new URL(brand.logo.url);
+  headers["content-security-policy"] = policy.replace("img-src ", `img-src ${origin} `);
+}
 
 /** Makes browsers use https from now on (RFC 6797). */
 const strictTransportSecurity = { "strict-transport-security": "max-age=31536000" };
@@ -90,7 +109,8 @@ export function rawResponse(
  */
 function securityHeadersFor(headers: Record<string, string>): Record<string, string> {
   const { "x-frame-options": _, ...rest } = pageSecurityHeaders;
-  return headers["content-security-policy"] ? rest : pageSecurityHeaders;
+  const own = headers["content-security-policy"];
+  return own && !own.includes("frame-ancestors 'none'") ? rest : pageSecurityHeaders;
 }
 
 /** The response to an error. The message of anything but a Problem is hidden. */
@@ -129,7 +149,7 @@ export function errorResponse(
 export const statusOf = ({ kind, status }: Problem): number => status ?? statusByKind[kind];
 
 /** Where the page of error codes explains this one. */
-export const errorDocsUrl = (code: ErrorCode): string => `${config.docsUrl}/errors#${code}`;
+export const errorDocsUrl = (code: ProblemCode): string => `${config.docsUrl}/errors#${code}`;
 
 /** 405 for a path that exists with other methods. */
 export function methodNotAllowed(

@@ -125,10 +125,10 @@ interface RouteOptions<
   /** Answers HEAD with 200: some providers try a URL before they use it. */
   answersHead?: true;
   /**
-   * The handler checks a signature of the body, so the body may have up to 10 MB without a
-   * credential.
+   * The handler checks a signature of the body or a secret, so the body may have up to this size
+   * without a credential.
    */
-  signed?: true;
+  maxSignedBytes?: number;
   /** Schemas by content type, for the document. The handler reads `request.rawBody` itself. */
   rawBodyTypes?: Record<string, z.ZodType>;
   /**
@@ -136,6 +136,8 @@ interface RouteOptions<
    * request.
    */
   acceptsTextPlain?: true;
+  /** Also accepts an API key as the user name of Basic authentication. */
+  takesBasicAuth?: true;
   /** Content type of a response that is sent as text or bytes instead of JSON. */
   contentType?: string;
   /** Schema of `data` if the request asks for JSON; the handler writes it. */
@@ -144,6 +146,11 @@ interface RouteOptions<
    * A second content type; for requests that ask for it, the handler sets `reply.alternativeBody`.
    */
   alternativeContentType?: string;
+  /**
+   * The alternative content is an export of personal data: it needs this right, too, and each has
+   * an entry in the audit log. The query asks for it with a `format` other than `json`.
+   */
+  exportRight?: Right;
   /**
    * Schemas of further content types of the response. The handler sets `reply.htmlPage` or the
    * header `content-type`.
@@ -213,12 +220,14 @@ export interface Route {
   returns: z.ZodType | undefined;
   cors: boolean;
   answersHead: boolean;
-  signed: boolean;
+  maxSignedBytes: number | undefined;
   rawBodyTypes: Record<string, z.ZodType> | undefined;
   acceptsTextPlain: boolean;
+  takesBasicAuth: boolean;
   contentType: string | undefined;
   jsonAlternative: z.ZodType | undefined;
   alternativeContentType: string | undefined;
+  exportRight: Right | undefined;
   otherContent: Record<string, z.ZodType>;
   deferredReturns: z.ZodType | undefined;
   otherStatuses: Record<number, string>;
@@ -270,12 +279,14 @@ export function route<
     returns: spec.returns,
     cors: spec.cors ?? false,
     answersHead: spec.answersHead ?? false,
-    signed: spec.signed ?? false,
+    maxSignedBytes: spec.maxSignedBytes,
     rawBodyTypes: spec.rawBodyTypes,
     acceptsTextPlain: spec.acceptsTextPlain ?? false,
+    takesBasicAuth: spec.takesBasicAuth ?? false,
     contentType: spec.contentType,
     jsonAlternative: spec.jsonAlternative,
     alternativeContentType: spec.alternativeContentType,
+    exportRight: spec.exportRight,
     otherContent: spec.otherContent ?? {},
     deferredReturns: spec.deferredReturns,
     otherStatuses: spec.otherStatuses ?? {},
@@ -288,6 +299,10 @@ export function route<
     handle: spec.handle as unknown as Route["handle"],
   };
 }
+
+/** Whether the request asks for the export of a route with `exportRight`. */
+export const asksForExport = ({ exportRight }: Route, query: unknown): boolean =>
+  exportRight !== undefined && (query as { format?: string }).format !== "json";
 
 /** Only the edge reads and makes cursors (cursors.ts): handlers use plain positions. */
 export const Cursor = z
@@ -307,6 +322,15 @@ export const PageQuery = z.object({
   cursor: Cursor,
 });
 export type PageQuery = z.output<typeof PageQuery>;
+
+/** For lists of records that people choose by name. */
+export const NameSearch = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe("Part of the name, ignoring case and accents.")
+  .meta({ examples: ["news"] });
 
 export const Pagination = z
   .object({
@@ -333,14 +357,20 @@ export const pagedSchema = <Name extends string, T extends z.ZodType>(plural: Na
   });
 
 /** Query of a DELETE whose record other records may use. */
-export const Force = z.object({
-  force: z
+export const IfUnused = z.object({
+  ifUnused: z
     .enum(["true", "false"])
     .default("false")
-    .describe("`true`: deletes it although something uses it."),
+    .describe("`true`: deletes it only if nothing uses it."),
 });
+export type IfUnused = z.output<typeof IfUnused>;
 export const inUse =
-  "Something uses it (`in_use`): `details` names up to 20 users. Delete it with `force=true`.";
+  "With `ifUnused=true`, something uses it (`in_use`): `details` names up to 20 users.";
+/** Describes such a DELETE. */
+export const deletesUsed =
+  "Also deletes it while something uses it, and `warnings` of the response names up to 20 users: " +
+  "an active sequence pauses with a reason, a scheduled campaign becomes a draft again, and all " +
+  "of them show in `missing` what they lost.";
 
 export const MailedToken = z
   .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })

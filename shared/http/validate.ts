@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { invalid, limitExceeded, missing, type ProblemDetail } from "../errors.ts";
+import { EmailAddress } from "../kernel/email-fields.ts";
 import { findMistakenName, unknownFields } from "../kernel/field-names.ts";
 import { isObject } from "../kernel/json.ts";
 import { validationMessages } from "../kernel/validation-messages.ts";
@@ -14,11 +15,9 @@ export function validate(schema: z.ZodType | undefined, value: unknown): unknown
   refuseMistakenName(schema, value);
   const { success, data, error } = schema.safeParse(value, { error: validationMessages });
   if (success) return data;
-  const tooMany = error.issues.find(
-    (issue) => issue.code === "too_big" && issue.origin === "array",
-  );
-  if (tooMany) throw limitExceeded(tooMany.path.join("."), toDetail(tooMany, value).message);
   const nearest = error.issues.flatMap((issue) => nearestUnionIssues(issue, value));
+  const tooMany = nearest.find((issue) => issue.code === "too_big" && issue.origin === "array");
+  if (tooMany) throw limitExceeded(tooMany.path.join("."), toDetail(tooMany, value).message);
   const issues = nearest.map((issue) => toDetail(issue, value));
   const unknown = [
     ...unknownFields(schema, value),
@@ -33,6 +32,10 @@ export function validate(schema: z.ZodType | undefined, value: unknown): unknown
     details,
   });
 }
+
+/** Validates the path parameter `email` like any other input. */
+export const validateEmailParam = ({ email }: { email: string }): string =>
+  (validate(z.object({ email: EmailAddress }), { email }) as { email: string }).email;
 
 function refuseMistakenName(schema: z.ZodType, value: unknown): void {
   const mistake = findMistakenName(schema, value);

@@ -12,6 +12,8 @@ export interface ApiKeyItem {
   userId: number;
   siteId?: number;
   scopes: string[];
+  /** From then on, the key is not valid. */
+  expiresAt?: string;
 }
 
 const cacheMs = 5000;
@@ -19,7 +21,14 @@ const cache = createLruCache<{ item: ApiKeyItem | undefined; readAt: number }>(1
 /** Increases when this process revokes a key: a read that began before must not be kept. */
 let revocations = 0;
 
+/** Undefined for a key that does not exist or has expired. */
 export async function findApiKey(hash: string): Promise<ApiKeyItem | undefined> {
+  const item = await findStored(hash);
+  const hasExpired = item?.expiresAt !== undefined && item.expiresAt <= now().toISOString();
+  return hasExpired ? undefined : item;
+}
+
+async function findStored(hash: string): Promise<ApiKeyItem | undefined> {
   const cached = cache.get(hash);
   const readAt = now().getTime();
   if (cached?.item && cached.readAt <= readAt && readAt < cached.readAt + cacheMs)

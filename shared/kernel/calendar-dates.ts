@@ -17,6 +17,13 @@ export const countDays = ({ from, to }: DateRange): number =>
 export const listDates = (span: DateRange): string[] =>
   Array.from({ length: countDays(span) }, (_, i) => addDays(span.from, i));
 
+/** The same day of another year. 29 February is the 28th in most years. */
+export function inYear(date: string, year: number): string {
+  const rest = date.slice("2026".length);
+  const isLeapYear = new Date(Date.UTC(year, 1, 29)).getUTCMonth() === 1;
+  return `${String(year).padStart(4, "0")}${rest === "-02-29" && !isLeapYear ? "-02-28" : rest}`;
+}
+
 /** 0 is Sunday. */
 export const dayOfWeek = (date: string): number => new Date(toUtcMs(date)).getUTCDay();
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib";
-import * as blobs from "../adapters/s3/objects.ts";
+import * as objects from "../adapters/s3/objects.ts";
 import type { Key } from "../keys.ts";
 
 /** The attributes of an item with a compressed value. */
@@ -47,18 +47,13 @@ export async function compress(
   if (gz.length <= maxInlineBytes) return { gz };
   const hash = createHash("sha256").update(json).digest("base64url").slice(0, 22);
   const blob = `${kind}/${key.pk}/${key.sk}/${hash}.json.gz`.replaceAll("#", "/");
-  await blobs.put(blob, gz, "application/gzip");
+  await objects.put(blob, gz, "application/gzip");
   return { blob };
 }
 
 /** Returns the value. Throws if its S3 object no longer exists. */
 export async function decompress<T>({ gz, blob }: CompressedValue): Promise<T> {
-  const bytes = blob === undefined ? gz : await blobs.get(blob);
+  const bytes = blob === undefined ? gz : await objects.get(blob);
   if (!bytes) throw new Error(`The stored body ${blob ?? ""} no longer exists`);
   return JSON.parse((await unzip(bytes)).toString("utf8")) as T;
-}
-
-/** Deletes the S3 object of an item that is being deleted. */
-export async function deleteCompressed({ blob }: CompressedValue): Promise<void> {
-  if (blob !== undefined) await blobs.remove(blob);
 }

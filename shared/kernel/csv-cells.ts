@@ -26,10 +26,12 @@ const looksPlain = (text: string): boolean =>
 
 /**
  * The cell of a custom field. An apostrophe marks a text such as "5", which an import would read as
- * a number.
+ * a number. The texts of a list share the cell.
  */
-export const typedCell = <T>(value: T): T | string =>
-  typeof value === "string" && looksPlain(value) ? `'${value}` : value;
+export function typedCell<T>(value: T | string[]): T | string {
+  if (Array.isArray(value)) return joinedNames(value);
+  return typeof value === "string" && looksPlain(value) ? `'${value}` : value;
+}
 
 /** The inverse of `typedCell`. */
 export const typedValue = (cell: string): string | number | boolean =>

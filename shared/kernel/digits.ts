@@ -9,3 +9,9 @@ export const digits = <T extends z.ZodType<number>>(number: T) =>
 
 /** An id in a query. */
 export const QueryId = digits(z.int().positive());
+
+/** The site whose items a list returns. */
+export const SiteFilter = QueryId.optional().describe(
+  "Only items of this site. Defaults to the site of the API key, else to all sites of the " +
+    "organization.",
+);

@@ -17,13 +17,37 @@ export async function findDueShards<S>(
   return shards.filter((_, i) => (times[i] ?? "~") <= time);
 }
 
-/** When the first entry of each range is due (ISO 8601). Undefined: the range is empty. */
-export const readFirstDueTimes = (ranges: IndexRange[]): Promise<(string | undefined)[]> =>
+/** When the first entry of each range is due. Undefined: the range is empty. */
+const readFirstDueTimes = (ranges: IndexRange[]): Promise<(string | undefined)[]> =>
   inParallel(
     16,
     ranges,
     async (range) => (await query<DueEntry>(range, { limit: 1 })).items[0]?.duesk,
   );
+
+// An entry whose work failed has the sort key "<next attempt>#<when it was first due>".
+export const toFailedSortKey = (nextDueAt: string, since: string): string =>
+  `${nextDueAt}#${since}`;
+
+/** The time at which the work of an entry was first due, however often it has failed since. */
+export const firstDueAt = (sortKey: string): string => {
+  const [dueAt, since] = sortKey.split("#");
+  // The sort key of an enrollment has a hash behind its time.
+  return since && /^\d{4}-\d\d-\d\dT/.test(since) ? since : dueAt!;
+};
+
+// As many entries as 0.5 read units have.
+const entriesPerRange = 25;
+
+/**
+ * When the oldest work of each range was first due (ISO 8601). Undefined: the range is empty. Looks
+ * at the first entries only; work that failed is among them, because it is due again in minutes.
+ */
+export const readOldestDueTimes = (ranges: IndexRange[]): Promise<(string | undefined)[]> =>
+  inParallel(16, ranges, async (range) => {
+    const { items } = await query<DueEntry>(range, { limit: entriesPerRange });
+    return items.map(({ duesk }) => firstDueAt(duesk)).toSorted()[0];
+  });
 
 /**
  * Yields the due entries of a shard page by page. Ends at the first entry that is not due yet,

@@ -2,21 +2,25 @@
 import type * as z from "zod";
 
 /**
- * Requires exactly one of two fields. In the document the schema is `oneOf` two objects, each with
- * one of the fields. Fields in `onlyWithSecond` are shown with the second field only.
+ * Requires exactly one of some fields. In the document the schema is `oneOf` as many objects, each
+ * with one of the fields. Fields in `onlyWithSecond` are shown with the second field only.
  */
 export function exactlyOneOf<T extends z.ZodObject>(
   schema: T,
-  [first, second]: [keyof T["shape"] & string, keyof T["shape"] & string],
-  onlyWithSecond: (keyof T["shape"] & string)[] = [],
+  names: [Field<T>, Field<T>, ...Field<T>[]],
+  onlyWithSecond: Field<T>[] = [],
 ): T {
+  const [first, second] = names;
   return schema
-    .refine((value) => (value[first] === undefined) !== (value[second] === undefined), {
-      error: `exactly one of ${first} and ${second} is required`,
+    .refine((value) => names.filter((name) => value[name] !== undefined).length === 1, {
+      error: `exactly one of ${new Intl.ListFormat("en").format(names)} is required`,
       path: [first],
     })
-    .meta({ exclusiveFields: [[first], [second, ...onlyWithSecond]] });
+    .meta({
+      exclusiveFields: names.map((name) => (name === second ? [name, ...onlyWithSecond] : [name])),
+    });
 }
+type Field<T extends z.ZodObject> = keyof T["shape"] & string;
 
 type Keywords = Record<string, unknown>;
 

@@ -2,7 +2,7 @@
 // changes.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { get, put, transact } from "../adapters/dynamodb/table.ts";
-import * as vault from "../adapters/kms/encryption.ts";
+import * as encryption from "../adapters/kms/encryption.ts";
 import { keys } from "../keys.ts";
 
 const cache = new Map<string, Buffer>();
@@ -12,10 +12,18 @@ const cache = new Map<string, Buffer>();
  * functions with lists need no KMS permission. That is safe: a reader of the table needs no cursor,
  * and a cursor only gives a position in a list that its holder may read.
  */
-export async function cursorKey(): Promise<Buffer> {
-  const cached = cache.get(cursors);
+export const cursorKey = (): Promise<Buffer> => getPlainSecret("cursors");
+
+/**
+ * 64 random bytes that sign the address of a client in requests of the service to itself. Stored in
+ * plain text for the same reason: the holder of an API key could only choose an address in the log.
+ */
+export const forwardingKey = (): Promise<Buffer> => getPlainSecret("forwarded-client");
+
+async function getPlainSecret(name: string): Promise<Buffer> {
+  const cached = cache.get(name);
   if (cached) return cached;
-  const itemKey = keys.installationSecret(cursors);
+  const itemKey = keys.installationSecret(name);
   const find = () => get<{ bytes: Uint8Array }>(itemKey);
   let item = await find();
   if (!item) {
@@ -24,10 +32,9 @@ export async function cursorKey(): Promise<Buffer> {
     item = await find();
   }
   const key = Buffer.from(item!.bytes);
-  cache.set(cursors, key);
+  cache.set(name, key);
   return key;
 }
-const cursors = "cursors";
 
 /** 32 random bytes for one purpose, encrypted with the KMS key. */
 export async function getInstallationSecret(purpose: string): Promise<Buffer> {
@@ -37,12 +44,12 @@ export async function getInstallationSecret(purpose: string): Promise<Buffer> {
   const context = { purpose };
   let item = await get<{ sealed: string }>(itemKey);
   if (!item) {
-    const sealed = await vault.encrypt(randomBytes(32).toString("base64"), context);
+    const sealed = await encryption.encrypt(randomBytes(32).toString("base64"), context);
     await transact(put(itemKey, { sealed }, { ifAbsent: true }));
     // Another process may have stored its own secret first.
     item = (await get<{ sealed: string }>(itemKey))!;
   }
-  const secret = Buffer.from(await vault.decrypt(item.sealed, context), "base64");
+  const secret = Buffer.from(await encryption.decrypt(item.sealed, context), "base64");
   cache.set(purpose, secret);
   return secret;
 }

@@ -4,7 +4,8 @@ function toBlockList(ranges: string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = "", bits] = range.split("/");
-    list.addSubnet(address, Number(bits), isIPv4(address) ? "ipv4" : "ipv6");
+    const wholeBits = isIPv4(address) ? 32 : 128;
+    list.addSubnet(address, Number(bits ?? wholeBits), isIPv4(address) ? "ipv4" : "ipv6");
   }
   return list;
 }
@@ -53,6 +54,16 @@ export const isLoopbackIp = (address: string): boolean =>
 /** True for public addresses and, with `allowLoopback`, for this machine. */
 export const isConnectableIp = (address: string, allowLoopback: boolean): boolean =>
   isPublicIp(address) || (allowLoopback && isLoopbackIp(address));
+
+/** Whether the text is an IP address, or a range such as `10.0.0.0/8`. */
+export function isIpRange(text: string): boolean {
+  const [, address = "", bits = "0"] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits) <= (isIPv4(address) ? 32 : 128);
+}
+
+/** Whether the address is in one of the ranges, for each of which `isIpRange` is true. */
+export const isInIpRanges = (address: string, ranges: string[]): boolean =>
+  isIP(address) !== 0 && toBlockList(ranges).check(address, isIPv4(address) ? "ipv4" : "ipv6");
 
 /**
  * The network by which calls of a client are counted: an IPv4 address itself, or the /64 of an IPv6

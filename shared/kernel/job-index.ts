@@ -10,6 +10,7 @@ export const jobTypes = [
   "export",
   "contact_action",
   "campaign_audit",
+  "field_conversion",
   "site_erasure",
 ] as const;
 export type JobType = (typeof jobTypes)[number];
@@ -24,10 +25,10 @@ export interface JobStarter {
   id: number;
 }
 
-/** Attributes of the item of a listed job. Items of earlier versions lack them. */
+/** Attributes of the item of a listed job. */
 export interface JobAttributes {
   /** Position in the index. */
-  newsk?: string;
+  newsk: string;
   /** Absent if the service started it. */
   startedBy?: JobStarter;
   finishedAt?: string;
@@ -54,23 +55,21 @@ export const jobPositionPattern = new RegExp(
 );
 
 /** The attributes that list a job from its start on. */
-export const startedJobAttributes = (
+export function startedJobAttributes(
   orgId: number,
   { type, id, siteId, createdAt }: JobRef,
-): Record<string, string> =>
-  indexAttributes(
-    indexes.jobs(orgId),
-    [runningRank, createdAt, type, zeroPad(siteId ?? 0), zeroPad(id)].join("#"),
-  );
-
-/** The attributes of a job that has ended. None if it is not listed. */
-export function endedJobAttributes(
-  { newsk = "" }: JobAttributes,
-  status: JobStatus,
-): Pick<JobAttributes, "newsk"> {
-  const [rank, ...position] = newsk.split("#");
-  return rank === runningRank ? { newsk: [endedRank, ...position, status].join("#") } : {};
+): IndexPosition {
+  const newsk = [runningRank, createdAt, type, zeroPad(siteId ?? 0), zeroPad(id)].join("#");
+  return { ...indexAttributes(indexes.jobs(orgId), newsk), newsk };
 }
+
+/** The attributes of a running job that ends. */
+export function endedJobAttributes({ newsk }: IndexPosition, status: JobStatus): IndexPosition {
+  const [, ...position] = newsk.split("#");
+  return { newsk: [endedRank, ...position, status].join("#") };
+}
+
+type IndexPosition = Pick<JobAttributes, "newsk">;
 
 export function parseJobEntry({ newsk }: JobEntry): JobRef & { status: JobStatus } {
   const [, createdAt, type, siteId, id, status = "running"] = newsk.split("#");

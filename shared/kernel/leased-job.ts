@@ -7,7 +7,7 @@ import { now } from "../clock.ts";
 import { isTransient, type Problem } from "../errors.ts";
 import { indexAttributeNames, type Key } from "../keys.ts";
 import { endedJobAttributes, type JobAttributes } from "./job-index.ts";
-import * as leases from "./lease.ts";
+import * as leases from "./leases.ts";
 
 /**
  * `done`: `work` has removed the lease or the job. `paused`: the time is up, and the next message

@@ -7,6 +7,8 @@ export interface PageRequest {
   page?: number | undefined;
   limit: number;
   cursor?: string | undefined;
+  /** Part of the name, in lists that are searched by name. */
+  search?: string | undefined;
 }
 export interface Pagination {
   page: number;

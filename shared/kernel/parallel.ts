@@ -1,3 +1,5 @@
+import { toMessageJson } from "./message-json.ts";
+
 /** Splits the items into arrays of at most `size`, in order. */
 export const splitIntoBatches = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
@@ -22,10 +24,13 @@ export async function* inGroups<T>(
   if (group.length) yield group;
 }
 
-/** Halves the items until the JSON of each part has at most `maxBytes`, or the part is one item. */
+/**
+ * Halves the items until the message JSON of each part has at most `maxBytes`, or the part is one
+ * item.
+ */
 export function splitByBytes<T>(items: T[], maxBytes: number): T[][] {
   if (!items.length) return [];
-  if (items.length === 1 || Buffer.byteLength(JSON.stringify(items)) <= maxBytes) return [items];
+  if (items.length === 1 || Buffer.byteLength(toMessageJson(items)) <= maxBytes) return [items];
   const half = Math.ceil(items.length / 2);
   return [items.slice(0, half), items.slice(half)].flatMap((part) => splitByBytes(part, maxBytes));
 }
@@ -46,6 +51,26 @@ export async function inParallel<T, R>(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
   return results;
+}
+
+/** Runs tasks of several callers, at most `concurrency` at a time, in order. */
+export function createLimiter(concurrency: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    isIdle: () => running === 0,
+    async run<T>(task: () => Promise<T>): Promise<T> {
+      if (running < concurrency) running++;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await task();
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else running--;
+      }
+    },
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type * as z from "zod";
 import { measureUnits } from "../adapters/dynamodb/capacity.ts";
+import { isCausedByOutage } from "../adapters/http/no-response.ts";
 import { returnSoon } from "../adapters/sqs/enqueue.ts";
 import { isTransient } from "../errors.ts";
 import type { QueueDefinition } from "../queues.ts";
@@ -10,11 +11,26 @@ export interface QueueWorker {
   queue: QueueDefinition;
   /** The messages are independent, so a slow message need not delay others of its batch. */
   separate?: boolean;
+  /** Handles a batch. Returns the messages that failed and must be handled again. */
+  run(event: SQSEvent): Promise<FailedMessage[]>;
+  /** The same for Lambda. Failed messages return to their queue, and each has used an attempt. */
   handler(event: SQSEvent): Promise<SQSBatchResponse>;
 }
 
-export interface QueueMessage<M> {
+export interface FailedMessage {
   messageId: string;
+  receiptHandle: string;
+  /** Delay until the next attempt. */
+  seconds: number;
+  /** An AWS service was away, so the message is not to blame. */
+  isOutage: boolean;
+}
+
+/**
+ * What a worker gets of a message. It gets no message id: a message that is redriven from a
+ * dead-letter queue has a new one, and begins with attempt 1 again.
+ */
+export interface QueueMessage<M> {
   body: M;
   /** From 1. */
   attempt: number;
@@ -42,13 +58,12 @@ export const handleEach = <M extends z.ZodType>(
 export const handleBatch = <M extends z.ZodType>(
   queue: QueueDefinition<M>,
   handle: (messages: QueueMessage<z.output<M>>[]) => Promise<unknown[]>,
-): QueueWorker => ({
-  queue,
-  handler: async ({ Records }) => {
+): QueueWorker => {
+  const run: QueueWorker["run"] = async ({ Records }) => {
     const started = performance.now();
     const { messages, unreadable } = parseMessages(queue, Records);
     const { result: errors, usage } = await measureUnits(async () =>
-      messages.length ? handle(messages) : [],
+      messages.length ? handle(messages.map(({ body, attempt }) => ({ body, attempt }))) : [],
     );
     const milliseconds = Math.round(performance.now() - started);
     for (const [i, { messageId, body, attempt }] of messages.entries()) {
@@ -59,28 +74,38 @@ export const handleBatch = <M extends z.ZodType>(
     }
     // These errors are retried. Every other Problem is final; the code that throws it has stored it
     // on the record.
-    const failed = messages.filter((_, i) => errors[i] !== undefined && isTransient(errors[i]));
-    const secondsUntilRetry = new Map([
-      ...failed.map(({ messageId, attempt }) => [messageId, retrySeconds(attempt)] as const),
+    const failed = messages.flatMap((message, i) =>
+      errors[i] !== undefined && isTransient(errors[i]) ? [{ ...message, error: errors[i] }] : [],
+    );
+    const retries = new Map([
+      ...failed.map(
+        ({ messageId, attempt, error }) =>
+          [
+            messageId,
+            { seconds: retrySeconds(attempt), isOutage: isCausedByOutage(error) },
+          ] as const,
+      ),
       // A retry cannot help, so these reach the dead-letter queue quickly.
-      ...unreadable.map((messageId) => [messageId, 0] as const),
+      ...unreadable.map((messageId) => [messageId, { seconds: 0, isOutage: false }] as const),
     ]);
-    const returned = Records.flatMap(({ messageId, receiptHandle }) => {
-      const seconds = secondsUntilRetry.get(messageId);
-      return seconds === undefined ? [] : [{ receiptHandle, seconds }];
+    return Records.flatMap(({ messageId, receiptHandle }) => {
+      const retry = retries.get(messageId);
+      return retry ? [{ messageId, receiptHandle, ...retry }] : [];
     });
-    await returnSoon(queue, returned);
+  };
+  const handler: QueueWorker["handler"] = async (event) => {
+    const failed = await run(event);
+    await returnSoon(queue, failed);
     return {
-      batchItemFailures: [...secondsUntilRetry.keys()].map((itemIdentifier) => ({
-        itemIdentifier,
-      })),
+      batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })),
     };
-  },
-});
+  };
+  return { queue, run, handler };
+};
 
 /**
  * 10 seconds, 1 minute, 5 minutes, then 20 minutes, each plus or minus 20 %, so that retries after
- * an outage spread out.
+ * an outage spread out. On AWS an outage may last 20 minutes until messages are dead letters.
  */
 function retrySeconds(attempt: number): number {
   const seconds = [10, 60, 300][attempt - 1] ?? 1200;
@@ -92,7 +117,7 @@ function parseMessages<M extends z.ZodType>(
   queue: QueueDefinition<M>,
   records: SQSEvent["Records"],
 ) {
-  const messages: QueueMessage<z.output<M>>[] = [];
+  const messages: (QueueMessage<z.output<M>> & { messageId: string })[] = [];
   const unreadable: string[] = [];
   for (const { messageId, body, attributes } of records) {
     try {

@@ -18,6 +18,21 @@ export const UpdatedAt = Timestamp.describe("When it last changed.");
 /** `siteId` of a record that belongs to one site. */
 export const RecordSiteId = RecordId.describe("Id of the site that it belongs to.");
 
+/** Fields that name deleted records. Only responses with one record have it. */
+export const Missing = z
+  .array(
+    z
+      .object({
+        path: z.string().describe("Field that names the record, such as `triggerConfig.listId`."),
+        message: z.string().describe("Which record no longer exists."),
+      })
+      .meta({ id: "MissingReference" }),
+  )
+  .optional()
+  .describe(
+    "Records that it uses and that were deleted. Returned only when one record is requested.",
+  );
+
 // Fields of requests.
 
 /** Id of a record in a request. */

@@ -5,28 +5,33 @@ import {
   all,
   any,
   type Condition,
-  equals,
   exists,
   lessThan,
   oneOf,
 } from "../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
-  count as countItems,
   get,
+  getMany,
   getTogether,
   put,
   query,
   queryAll,
   remove,
-  transact,
   update,
   type Write,
   write,
 } from "../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../caller.ts";
 import { now } from "../clock.ts";
-import { conflict, invalid, missing, type Problem, undefinedIfMissing } from "../errors.ts";
+import {
+  conflict,
+  invalid,
+  missing,
+  type Problem,
+  type ProblemDetail,
+  undefinedIfMissing,
+} from "../errors.ts";
 import * as ids from "../ids.ts";
 import { type KeyRange, keys, type RecordKind, ranges, zeroPad } from "../keys.ts";
 import {
@@ -52,6 +57,8 @@ const displayNames: Record<RecordKind, string> = {
   APIKEY: "API key",
   FOLDER: "template folder",
   TEMPLATE: "template",
+  MEDIA: "picture",
+  SNIPPET: "snippet",
   CONFIG: "sending config",
   WEBHOOK: "webhook endpoint",
   LIST: "list",
@@ -64,6 +71,7 @@ const displayNames: Record<RecordKind, string> = {
   EXPORT: "export",
   CAMPAIGN: "campaign",
   HOLIDAY: "holiday",
+  SERIES: "campaign series",
   REPORT: "report schedule",
   SEQUENCE: "sequence",
   DOMAIN: "domain",
@@ -133,11 +141,7 @@ function countWrite(orgId: number, kind: RecordKind, n = 1): Write {
 
 /** The number of records of one kind for one site, or for every site (site 0). */
 interface SiteCount {
-  count?: number;
-  /** A version that increases with every change. */
-  v?: number;
-  /** True if `count` includes the records from before this counter existed. */
-  complete?: boolean;
+  count: number;
 }
 
 const everySite = 0;
@@ -152,24 +156,13 @@ function siteCountWrites(
   );
   return [...new Set(siteIds)].map((siteId) => {
     const count = change * siteIds.filter((id) => id === siteId).length;
-    return update(keys.siteRecordCount(orgId, siteId, kind), { add: { count, v: 1 } });
+    return update(keys.siteRecordCount(orgId, siteId, kind), { add: { count } });
   });
 }
 
-/** Reads the counter. The first call counts the records and stores the result. */
 async function countForSite(orgId: number, kind: RecordKind, siteId: number): Promise<number> {
   const key = keys.siteRecordCount(orgId, siteId, kind);
-  const cached = await get<SiteCount>(key, { consistent: false });
-  if (cached?.complete) return cached.count ?? 0;
-  const { v, complete, count = 0 } = (await get<SiteCount>(key)) ?? {};
-  if (complete) return count;
-  const filter = equals("siteId", siteId === everySite ? null : siteId);
-  const counted = await countItems(ranges.records(orgId, kind), { filter, consistent: true });
-  const unchanged = v === undefined ? absent("v") : equals("v", v);
-  await transact(
-    update(key, { set: { count: counted, complete: true }, add: { v: 1 } }, { if: unchanged }),
-  );
-  return counted;
+  return (await get<SiteCount>(key, { consistent: false }))?.count ?? 0;
 }
 
 /**
@@ -235,37 +228,84 @@ export async function findOfSite<T extends StoredRecord>(
   return record;
 }
 
+/** A field of a record that has the id of another record. */
+export interface Reference {
+  /** Dotted name of the field. */
+  path: string;
+  kind: RecordKind;
+  id: number;
+}
+
+/** No reference if the field is empty. */
+export const reference = (
+  path: string,
+  kind: RecordKind,
+  id: number | null | undefined,
+): Reference[] => (id == null ? [] : [{ path, kind, id }]);
+
+/** The references whose record was deleted. Takes up to half a read unit for each reference. */
+export async function listMissing(
+  { orgId }: Pick<CallerScope, "orgId">,
+  references: Reference[],
+): Promise<ProblemDetail[]> {
+  const found = await getMany<StoredRecord>(
+    references.map(({ kind, id }) => keys.record(orgId, kind, id)),
+    { consistent: true },
+  );
+  return references.flatMap(({ path, kind, id }, i) =>
+    found[i] ? [] : [{ path, message: `${displayNames[kind]} ${id} no longer exists` }],
+  );
+}
+
+/** The name of a kind in sentences. */
+export const nameOfKind = (kind: RecordKind): string => displayNames[kind];
+
 interface ListRequest extends PageRequest {
   /** One site or several. Undefined: all sites. */
   siteIds?: readonly number[] | undefined;
   /** With `siteIds`, also include records that serve every site. */
   andEverySite?: boolean;
   filter?: Condition | undefined;
+  /** Part of the name, ignoring case and accents. */
+  search?: string | undefined;
+}
+
+const foldName = (text: string): string =>
+  text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** Names are compared here, because DynamoDB knows neither case nor accents. */
+function createNameFilter(search: string | undefined): (record: StoredRecord) => boolean {
+  if (search === undefined) return () => true;
+  const folded = foldName(search);
+  return (record) => foldName((record as { name?: string }).name ?? "").includes(folded);
 }
 
 /**
- * One page, newest first. `total` is exact for an organization or a site, and null with a `filter`.
+ * One page, newest first. `total` is exact for an organization or a site, and null with a `filter`
+ * or `search`.
  */
 export async function list<T extends StoredRecord>(
   kind: RecordKind,
   { orgId }: CallerScope,
   request: ListRequest,
 ): Promise<{ items: T[]; pagination: Pagination }> {
-  const { siteIds, andEverySite = false, filter: extraFilter } = request;
+  const { siteIds, andEverySite = false, filter: extraFilter, search } = request;
+  const isCounted = extraFilter === undefined && search === undefined;
+  const hasName = createNameFilter(search);
   const deleted = await deletedSites(orgId);
   const isOfLiveSite = (record: StoredRecord) =>
     typeof record.siteId !== "number" || !deleted.has(record.siteId);
   const countedSites = siteIds && [...siteIds, ...(andEverySite ? [everySite] : [])];
   // All sites that the caller is limited to were deleted.
   if (countedSites?.length === 0)
-    return { items: [], pagination: toPagination(request, extraFilter ? null : 0, undefined) };
+    return { items: [], pagination: toPagination(request, isCounted ? 0 : null, undefined) };
   const conditions = [
     ...(siteIds ? [oneOf("siteId", andEverySite ? [...siteIds, null] : siteIds)] : []),
     ...(extraFilter ? [extraFilter] : []),
   ];
   const filter = conditions.length ? all(...conditions) : undefined;
   const total = async () => {
-    if (extraFilter) return null;
+    if (!isCounted) return null;
     if (countedSites) {
       const counts = countedSites.map((id) => countForSite(orgId, kind, id));
       return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0);
@@ -277,7 +317,9 @@ export async function list<T extends StoredRecord>(
   const [{ items, next }, totalCount] = await Promise.all([
     readPage<T>(ranges.records(orgId, kind), request, {
       filter,
-      ...(deleted.size && { isWanted: isOfLiveSite }),
+      ...((deleted.size || search !== undefined) && {
+        isWanted: (record) => isOfLiveSite(record) && hasName(record),
+      }),
     }),
     total(),
   ]);

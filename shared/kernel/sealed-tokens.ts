@@ -13,10 +13,13 @@ import { getInstallationSecret } from "./installation-secrets.ts";
 /** A token opens only for its own purpose. */
 export type TokenPurpose =
   | "secure"
+  | "secure-file"
   | "unsubscribe"
+  | "browser"
   | "confirm"
   | "visitor"
   | "sequence"
+  | "call"
   | "approval"
   | "sso";
 type TokenContent = (number | string)[];

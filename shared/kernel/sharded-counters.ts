@@ -8,6 +8,30 @@ export async function sumShards(...ranges: KeyRange[]): Promise<number> {
   return shards.flat().reduce((sum, { count }) => sum + count, 0);
 }
 
+/**
+ * A counter as responses show it. Events are counted in the order in which they arrive, so a total
+ * can be negative for a while, or for a single day: a click is counted today, and tomorrow the
+ * provider reports a delivery that shows the click to be automated.
+ */
+export const toShownCount = (n = 0): number => Math.max(0, n);
+
+/**
+ * The parts of a count as responses show them. They add up to the shown count: a negative part is
+ * 0, and others are smaller by as much.
+ */
+export function toShownParts<Part extends string>(
+  parts: Record<Part, number>,
+): Record<Part, number> {
+  const entries = Object.entries(parts) as [Part, number][];
+  let missing = entries.reduce((sum, [, n]) => sum + toShownCount(-n), 0);
+  const shown = entries.map(([part, n]) => {
+    const taken = Math.min(missing, toShownCount(n));
+    missing -= taken;
+    return [part, toShownCount(n) - taken];
+  });
+  return Object.fromEntries(shown);
+}
+
 /** Totals by counter name. */
 export type CounterTotals = Record<string, number>;
 

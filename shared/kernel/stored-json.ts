@@ -53,9 +53,6 @@ function faultIn(value: unknown, path: PropertyKey[] = []): Fault | undefined {
   return undefined;
 }
 
-/** For values from before this check existed. */
-export const isStorable = (value: unknown): boolean => faultIn(value) === undefined;
-
 /** A zod check: the value can be stored and has at most `maxBytes` as JSON. */
 export const storable = (maxBytes: number) =>
   z.superRefine<unknown>((value, context) => {

@@ -16,6 +16,21 @@ export function createZonedFormats(
   };
 }
 
+/** Whether this is the name of a zone or an offset such as `+02:00`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const dayFormat = createZonedFormats("en-CA", { dateStyle: "short" });
+
+/** The local day, such as 2026-11-21. */
+export const dateIn = (timezone: string, at: Date): string => dayFormat(timezone).format(at);
+
 /** The instant of a local hour, from 0 to 24. */
 export const instantOf = (date: string, hour: number, timezone: string): Date =>
   toInstant(Date.parse(`${date}T00:00:00Z`) + hour * 3_600_000, timezone);
@@ -25,6 +40,10 @@ export const instantOfLocalTime = (localTime: string, timezone: string): Date =>
   toInstant(Date.parse(`${localTime}Z`), timezone);
 
 const dayMs = 24 * 3_600_000;
+
+/** The same local time so many days later, also when the clocks change in between. */
+export const addLocalDays = (at: Date, days: number, timezone: string): Date =>
+  toInstant(at.getTime() + getZoneOffsetMs(at.getTime(), timezone) + days * dayMs, timezone);
 
 /**
  * `localMs` is the local time, read as UTC. A time that is skipped when clocks go forward becomes

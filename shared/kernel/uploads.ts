@@ -1,7 +1,7 @@
 // Files that are too large for a request: the client asks for a URL, PUTs the file there, and names
 // the upload in a later request.
 import { put, write } from "../adapters/dynamodb/table.ts";
-import * as blobs from "../adapters/s3/objects.ts";
+import * as objects from "../adapters/s3/objects.ts";
 import type { Caller } from "../caller.ts";
 import { addSeconds, epochSeconds } from "../clock.ts";
 import { invalid } from "../errors.ts";
@@ -10,7 +10,10 @@ import { keys } from "../keys.ts";
 
 const uploadSeconds = 3600;
 // A large file takes long to arrive.
-const uploadTtlSeconds = { attachment: uploadSeconds, import: 24 * 3600 };
+const uploadTtlSeconds = { attachment: uploadSeconds, import: 24 * 3600, picture: uploadSeconds };
+/** Size of a picture of the media library. */
+export const maxPictureBytes = 5 * 1024 * 1024;
+
 type UploadPurpose = keyof typeof uploadTtlSeconds;
 
 export interface Upload {
@@ -43,7 +46,7 @@ export async function createUpload(
     expires: epochSeconds() + uploadTtlSeconds[purpose],
   };
   await write(put(keys.upload(orgId, uploadId), upload));
-  const uploadUrl = await blobs.presignUpload(blob, { type, size, seconds: uploadSeconds });
+  const uploadUrl = await objects.presignUpload(blob, { type, size, seconds: uploadSeconds });
   return { uploadId, uploadUrl, expiresAt: addSeconds(uploadSeconds).toISOString() };
 }
 

@@ -18,7 +18,8 @@ export const consolePolicy = [
 
 /** Emails have styles of their own, which the policy of the console forbids. */
 export const previewPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; frame-ancestors 'self'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' https: data:; " +
+  "frame-ancestors 'self'";
 export const previewDocument =
   '<!doctype html><html lang="en"><head><title>Email preview</title></head><body></body></html>';
 

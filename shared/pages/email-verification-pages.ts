@@ -1,8 +1,9 @@
 // The pages that verify the email address of a sign-up. They work without script.
-import { emailVerificationWording } from "../email/wording/email-verification.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+import type { Language } from "../email/languages.ts";
+import { emailVerificationWording } from "../email/wording/by-topic.ts";
 import { html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
+import { renderWayOn } from "./way-on.ts";
 
 /** Asks for a click, because mail scanners open links. */
 export function renderVerifyPage(lang: Language, token: string, email: string): string {
@@ -18,5 +19,7 @@ export function renderVerifyPage(lang: Language, token: string, email: string): 
 export function renderVerifiedPage(lang: Language, outcome: "done" | "invalid"): string {
   const wording = emailVerificationWording[lang];
   const title = outcome === "done" ? wording.doneTitle : wording.invalidTitle;
-  return renderPage({ lang, title, body: html`<p role="status">${wording[outcome]}</p>` });
+  const body = html`<p role="status">${wording[outcome]}</p>
+${renderWayOn(lang, "openConsole")}`;
+  return renderPage({ lang, title, body });
 }

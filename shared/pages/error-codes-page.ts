@@ -8,7 +8,7 @@ export const renderErrorCodesPage = (): string =>
     lang: "en",
     title: "Error codes",
     body: html`<p>Every error of the API has a <code>code</code>, and this page explains each.
-See also the <a href="/api/v1/docs#errors">guide on errors</a>.</p>
+See also the <a href="/api/v1/docs#description/errors">guide on errors</a>.</p>
 ${Object.entries(errorMeanings).map(renderMeaning)}`,
     wide: true,
   });

@@ -1,5 +1,5 @@
-import { type ErrorPageWording, errorPageWording } from "../email/wording/error-page.ts";
-import { preferredLanguage } from "../email/wording/subscriber-pages.ts";
+import { preferredLanguage } from "../email/languages.ts";
+import { type ErrorPageWording, errorPageWording } from "../email/wording/by-topic.ts";
 import { html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
 

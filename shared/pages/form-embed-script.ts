@@ -1,10 +1,11 @@
 // The script that puts a form into a page: `<script src=".../forms/1/embed" async></script>`. The
-// form appears in the element with
-// `data-pennymail-form="1"`, or in place of the script. It takes the look of the page.
+// form appears in the element with `data-pennymail-form="1"`, or in place of the script, when the
+// page is parsed: an `async` script can run before that. It takes the look of the page.
 
-import { formPageWording } from "../email/wording/form-pages.ts";
+import { captchaProviders } from "../domain/forms/captcha-providers.ts";
+import { formPageWording } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
-import { type FormView, renderForm } from "./form-html.ts";
+import { captchaScript, type FormView, renderForm } from "./form-html.ts";
 
 interface EmbeddedForm extends FormView {
   pending: boolean;
@@ -12,7 +13,8 @@ interface EmbeddedForm extends FormView {
 }
 
 /** HTML to paste into a page. It works without script and leads to the thank-you page. */
-export const formSnippet = (view: FormView): string => `${renderForm(view).html}\n`;
+export const formSnippet = (view: FormView): string =>
+  `${html`${[renderForm(view), captchaScript(view)]}`.html}\n`;
 
 export function formEmbedScript(embedded: EmbeddedForm): string {
   const { formId, design, language, pending, redirectUrl } = embedded;
@@ -25,16 +27,31 @@ export function formEmbedScript(embedded: EmbeddedForm): string {
     form_inactive: wording.inactive,
     rate_limited: wording.busy,
     other: wording.failed,
+    ...(embedded.captcha && {
+      captcha_failed: wording.captchaFailed,
+      captcha_unavailable: wording.captchaUnavailable,
+    }),
   };
-  return buildScript(formId, renderForm(embedded), { done, failed, to: redirectUrl });
+  const traits = embedded.captcha && captchaProviders[embedded.captcha.provider];
+  const captcha = traits && [traits.globalName, traits.className, traits.scriptUrl];
+  return buildScript(formId, renderForm(embedded), {
+    ...{ done, failed, to: redirectUrl },
+    ...(captcha && { captcha }),
+  });
 }
 
 /** The script of a form that accepts no entries. */
 export const closedFormScript = (formId: number, text: string): string =>
   buildScript(formId, html`<p>${text}</p>`, {});
 
-const buildScript = (formId: number, content: Html, settings: object): string =>
+const buildScript = (
+  formId: number,
+  content: Html,
+  settings: { captcha?: readonly string[] },
+): string =>
   source
+    .replace("CAPTCHA", settings.captcha ? captchaSource : "")
+    .replace("RESET", settings.captcha ? captchaReset : "")
     .replace("ID", String(formId))
     .replace("SETTINGS", () => JSON.stringify({ html: style + content.html, ...settings }));
 
@@ -49,66 +66,88 @@ const style = minify(`<style>
 </style>`);
 
 const source = minify(`(function (w, d, o) {
-  var own = d.currentScript,
-    box = d.querySelector('[data-pennymail-form="ID"]') || d.createElement("div");
-  if (!box.parentNode)
-    own && own.parentNode != d.head
-      ? own.parentNode.insertBefore(box, own)
-      : d.body.appendChild(box);
-  box.className += " pennymail";
-  box.innerHTML = o.html;
-  var form = box.querySelector("form");
-  if (!form) return;
-  box.querySelector("[data-trap]").style.cssText = "position:absolute;left:-9999px";
-  var button = box.querySelector("button"), notes = [];
-  function tell(text, role, before) {
-    var p = d.createElement("p");
-    p.setAttribute("role", role);
-    p.tabIndex = -1;
-    box.insertBefore(p, before);
-    p.textContent = text;
-    notes.push(p);
-    return p;
-  }
-  function clear() {
-    notes.splice(0).forEach(function (one) { one.remove() });
-    form.querySelectorAll("[aria-invalid]").forEach(function (one) {
-      one.removeAttribute("aria-invalid");
-      one.removeAttribute("aria-describedby");
-    });
-  }
-  function wrong(problem) {
-    var first;
-    (problem.details || []).forEach(function (one) {
-      var field = box.querySelector('[name="' + one.path + '"]'), note = d.createElement("span");
-      if (!field || !field.id) return;
-      note.id = field.id + "-fault";
-      note.textContent = one.message;
-      field.setAttribute("aria-invalid", "true");
-      field.setAttribute("aria-describedby", note.id);
-      field.parentNode.appendChild(note);
-      notes.push(note);
-      first = first || field;
-    });
-    first ? first.focus() : tell(o.failed[problem.code] || o.failed.other, "alert", form);
-  }
-  form.addEventListener("submit", function (event) {
-    event.preventDefault();
-    clear();
-    button.disabled = true;
-    w.fetch(form.getAttribute("action"), {
-      method: "POST",
-      body: new URLSearchParams(new FormData(form)),
-      headers: { accept: "application/json" },
-      credentials: "omit"
-    }).then(function (answer) {
-      return answer.json().then(function (body) {
-        if (!answer.ok) return wrong(body);
-        if (o.to) return void (location.href = o.to);
-        form.setAttribute("hidden", "");
-        tell(o.done, "status", form).focus();
+  var own = d.currentScript;
+  d.readyState == "loading" ? d.addEventListener("DOMContentLoaded", show) : show();
+  function show() {
+    var box = d.querySelector('[data-pennymail-form="ID"]') || d.createElement("div");
+    if (!box.parentNode)
+      own && own.parentNode != d.head
+        ? own.parentNode.insertBefore(box, own)
+        : d.body.appendChild(box);
+    box.className += " pennymail";
+    box.innerHTML = o.html;
+    var form = box.querySelector("form");
+    if (!form) return;
+    box.querySelector("[data-trap]").style.cssText = "position:absolute;top:-9999px";
+    var button = box.querySelector("button"), notes = [];
+    CAPTCHA
+    function tell(text, role, before) {
+      var p = d.createElement("p");
+      p.setAttribute("role", role);
+      p.tabIndex = -1;
+      box.insertBefore(p, before);
+      p.textContent = text;
+      notes.push(p);
+      return p;
+    }
+    function clear() {
+      notes.splice(0).forEach(function (one) { one.remove() });
+      form.querySelectorAll("[aria-invalid]").forEach(function (one) {
+        one.removeAttribute("aria-invalid");
+        one.removeAttribute("aria-describedby");
       });
-    }).catch(function () { wrong({}) }).then(function () { button.disabled = false });
-  });
+    }
+    function wrong(problem) {
+      var first;
+      RESET
+      (problem.details || []).forEach(function (one) {
+        var field = box.querySelector('[name="' + one.path + '"]'), note = d.createElement("span");
+        if (!field || !field.id) return;
+        note.id = field.id + "-fault";
+        note.textContent = one.message;
+        field.setAttribute("aria-invalid", "true");
+        field.setAttribute("aria-describedby", note.id);
+        field.parentNode.appendChild(note);
+        notes.push(note);
+        first = first || field;
+      });
+      first ? first.focus() : tell(o.failed[problem.code] || o.failed.other, "alert", form);
+    }
+    form.addEventListener("submit", function (event) {
+      event.preventDefault();
+      clear();
+      button.disabled = true;
+      w.fetch(form.getAttribute("action"), {
+        method: "POST",
+        body: new URLSearchParams(new FormData(form)),
+        headers: { accept: "application/json" },
+        credentials: "omit"
+      }).then(function (answer) {
+        return answer.json().then(function (body) {
+          if (!answer.ok) return wrong(body);
+          if (o.to) return void (location.href = o.to);
+          form.setAttribute("hidden", "");
+          tell(o.done, "status", form).focus();
+        });
+      }).catch(function () { wrong({}) }).then(function () { button.disabled = false });
+    });
+  }
 })(window, document, SETTINGS);
 `);
+
+/** Shows the CAPTCHA, and shows it again after a refusal, because a token is valid once. */
+const captchaSource = minify(`var c = o.captcha, shown;
+    function load() {
+      var api = w[c[0]], place = box.querySelector("." + c[1]);
+      var data = place.dataset;
+      var options = { sitekey: data.sitekey, language: data.language, hl: data.hl };
+      if (api) return void (shown = api.render(place, options));
+      var script = d.createElement("script");
+      script.src = c[2] + "?render=explicit";
+      script.async = true;
+      script.onload = function wait() { w[c[0]] ? load() : w.setTimeout(wait, 50) };
+      d.head.appendChild(script);
+    }
+    load();
+`);
+const captchaReset = "w[c[0]] && w[c[0]].reset(shown);";

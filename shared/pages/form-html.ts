@@ -1,11 +1,15 @@
 // Renders a form as HTML with labels and field errors, without script. The form page, the HTML
 // snippet and the embed script use it.
 
+import type { FormCaptcha } from "../domain/forms/captcha.ts";
+import { captchaProviders } from "../domain/forms/captcha-providers.ts";
 import type { FieldType, FormDesign, FormField } from "../domain/forms/form-design.ts";
 import { type FormFieldError, honeypotField, isTicked } from "../domain/forms/form-entry.ts";
 import { contactFields } from "../domain/forms/submissions.ts";
-import { formPageWording } from "../email/wording/form-pages.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+import type { Brand } from "../email/brand/brand.ts";
+import { textOn } from "../email/brand/colors.ts";
+import { directionOf, type Language } from "../email/languages.ts";
+import { fieldInputWording, formPageWording } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
 
 export interface FormView {
@@ -14,22 +18,45 @@ export interface FormView {
   language: Language;
   /** The URL that the form posts to. */
   action: string;
+  /** The brand of the site. Its accent is that of a design without one. */
+  brand?: Brand | null;
   /** The entered values, by field name. */
   values?: Record<string, unknown>;
   errors?: FormFieldError[];
+  captcha: FormCaptcha | null;
+  /** Why the entry was refused, if it is not because of a field. */
+  notice?: string;
 }
 
 export function renderForm(view: FormView): Html {
   const { action, design, language } = view;
   const wording = formPageWording[language];
   const trap = html`<input name="${honeypotField}" tabindex="-1" autocomplete="off">`;
-  return html`<form method="post" action="${action}" lang="${language}">
+  const direction = directionOf(language);
+  const submitLabel = design.submitLabel ?? wording.submit;
+  const button = html`<button${accentStyle(view)}>${submitLabel}</button>`;
+  return html`<form method="post" action="${action}" lang="${language}" dir="${direction}">
 ${design.fields.map((field) => renderField(view, field))}
-<p data-trap aria-hidden="true" style="position:absolute;left:-9999px">
+<p data-trap aria-hidden="true" style="position:absolute;top:-9999px">
 <label>${wording.honeypot} ${trap}</label></p>
-<p><button${accentStyle(design)}>${design.submitLabel ?? wording.submit}</button></p>
+${captchaWidget(view)}<p>${button}</p>
 </form>`;
 }
+
+/** The element that the script of the provider turns into a CAPTCHA. */
+function captchaWidget({ captcha, language }: FormView): Html | false {
+  if (!captcha) return false;
+  const { className } = captchaProviders[captcha.provider];
+  const locale = html`data-language="${language}" data-hl="${language}"`;
+  return html`<div class="${className}" data-sitekey="${captcha.siteKey}" ${locale}></div>
+`;
+}
+
+/** Loads the script of the CAPTCHA, for pages without the embed script. */
+export const captchaScript = ({ captcha }: FormView): Html | false =>
+  captcha !== null &&
+  html`<script src="${captchaProviders[captcha.provider].scriptUrl}" async defer></script>
+`;
 
 /** A sentence that names the field and its error. */
 export const fieldErrorText = (
@@ -43,7 +70,7 @@ export const fieldErrorText = (
   );
 
 const fieldErrorPhrase = (language: Language, { field, code }: FormFieldError): string =>
-  formPageWording[language].fieldErrors[
+  fieldInputWording[language].fieldErrors[
     (code === "required" && requiredPhrase[field.type]) || code
   ];
 
@@ -64,7 +91,7 @@ export function fieldLabel(
   if (label) return label;
   if (name === emailFieldName) return formPageWording[language].email;
   const contactField = contactFields.find((one) => one === name);
-  if (contactField) return formPageWording[language][contactField];
+  if (contactField) return fieldInputWording[language][contactField];
   const text = name
     .replace(/[_-]+/g, " ")
     .replace(
@@ -146,7 +173,7 @@ ${value}</textarea>`,
       const selected = option.value === value && html` selected`;
       return html`<option value="${option.value}"${selected}>${option.label}</option>`;
     });
-    const prompt = placeholder ?? formPageWording[language].choose;
+    const prompt = placeholder ?? fieldInputWording[language].choose;
     return html`<select ${attributes}><option value="">${prompt}</option>${choices}</select>`;
   },
 };
@@ -163,16 +190,8 @@ const autocompleteAttribute = ({ name, type }: FormField): Html | false => {
   return token !== undefined && html` autocomplete="${token}"`;
 };
 
-/**
- * The accent colour with black or white text, whichever has more contrast (w3.org/TR/WCAG22,
- * relative luminance).
- */
-function accentStyle({ accent }: FormDesign): Html | false {
-  if (accent === undefined) return false;
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(accent.slice(at, at + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179;
-  return html` style="background:${accent};color:${isLight ? "#000" : "#fff"}"`;
+/** The accent colour, with text that can be read on it. */
+function accentStyle({ design, brand }: FormView): Html | false {
+  const accent = design.accent ?? brand?.colors.accent;
+  return accent !== undefined && html` style="background:${accent};color:${textOn(accent)}"`;
 }

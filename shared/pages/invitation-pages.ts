@@ -1,8 +1,11 @@
 // The pages of an invitation to an organization. They work without script.
-import { type InvitationWording, invitationWording } from "../email/wording/invitation.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+
+import { minPasswordLength } from "../domain/identity/passwords.ts";
+import type { Language } from "../email/languages.ts";
+import { type InvitationWording, invitationWording } from "../email/wording/by-topic.ts";
 import { html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
+import { renderWayOn } from "./way-on.ts";
 
 interface OpenInvitation {
   email: string;
@@ -15,7 +18,7 @@ interface OpenInvitation {
 }
 
 /** Why the form is shown again. */
-export type Refusal = "wrongPassword" | "tooShort" | "common" | "tooMany" | "wrongCode";
+export type Refusal = "wrongPassword" | "tooShort" | "weak" | "tooMany" | "wrongCode";
 
 const refusalLine = (wording: InvitationWording, refusal: Refusal | undefined) =>
   refusal !== undefined && html`<p class="bad" role="alert" id="refused">${wording[refusal]}</p>`;
@@ -39,7 +42,7 @@ export function renderInvitationPage(
 <input id="name" name="name" autocomplete="name" maxlength="200">
 <label for="password">${wording.newPassword}</label>
 <input id="password" name="password" type="password" autocomplete="new-password"
-  required minlength="8" maxlength="200" aria-describedby="rule"${invalid}>
+  required minlength="${minPasswordLength}" maxlength="200" aria-describedby="rule"${invalid}>
 <p class="faint" id="rule">${wording.passwordRule}</p>`;
   const passwordForm = html`<form method="post" action="/accept-invitation">
 <input type="hidden" name="token" value="${token}">
@@ -92,7 +95,8 @@ export function renderInvitationAcceptedPage(
   const { doneTitle, done, logInWithSso } = invitationWording[lang];
   const body =
     ssoUrl === undefined
-      ? html`<p role="status">${done}</p>`
+      ? html`<p role="status">${done}</p>
+${renderWayOn(lang, "openConsole")}`
       : html`<p><a href="${ssoUrl}">${logInWithSso}</a></p>`;
   return renderPage({ lang, title: doneTitle(organizationName), body });
 }
@@ -101,5 +105,7 @@ export function renderInvitationAcceptedPage(
 export function renderInvitationRefusedPage(lang: Language, why: "invalid" | "already"): string {
   const wording = invitationWording[lang];
   const title = why === "invalid" ? wording.invalidTitle : wording.alreadyTitle;
-  return renderPage({ lang, title, body: html`<p role="status">${wording[why]}</p>` });
+  const body = html`<p role="status">${wording[why]}</p>
+${renderWayOn(lang, "openConsole")}`;
+  return renderPage({ lang, title, body });
 }

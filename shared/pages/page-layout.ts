@@ -1,6 +1,9 @@
 // The layout of all pages for contacts and users: one column, no script, no external resources,
 // light and dark mode.
+import type { Brand } from "../email/brand/brand.ts";
+import { directionOf } from "../email/languages.ts";
 import { type Html, html } from "../kernel/html.ts";
+import { renderBrandFooter, renderLogo, writeBrandStyle } from "./page-brand.ts";
 
 interface PageContent {
   /** BCP 47 */
@@ -10,26 +13,40 @@ interface PageContent {
   body: Html | Html[];
   /** A wide column, for long content. */
   wide?: boolean;
+  /** The brand of the site. Absent: the look of the service. */
+  brand?: Brand | null | undefined;
+  /** Search engines may list it. */
+  isPublic?: boolean;
+  /** Further elements of the head. */
+  head?: Html;
 }
 
-export const renderPage = ({ lang, title, body, wide = false }: PageContent): string =>
+export const renderPage = ({
+  lang,
+  title,
+  body,
+  wide = false,
+  brand,
+  ...rest
+}: PageContent): string =>
   html`<!doctype html>
-<html lang="${lang}">
+<html lang="${lang}" dir="${directionOf(lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+${!rest.isPublic && html`<meta name="robots" content="noindex">`}
 <title>${title}</title>
 <link rel="icon" href="${icon}">
-<style>${pageStyle}</style>
+${rest.head}
+<style>${pageStyle}${!!brand && writeBrandStyle(brand)}</style>
 </head>
 <body>
-<main${wide && html` class="wide"`}>
+${!!brand && renderLogo(brand)}<main${wide && html` class="wide"`}>
 <h1>${title}</h1>
 ${body}
 </main>
-</body>
+${!!brand && renderBrandFooter(brand)}</body>
 </html>
 `.html;
 
@@ -67,7 +84,7 @@ h2 { font-size: 1.1rem; margin: 1.5rem 0 0; }
 :target { outline: 2px solid var(--accent); outline-offset: .5rem; scroll-margin-top: 1rem; }
 p { margin: .75rem 0; }
 a { color: var(--accent); }
-ul { padding-left: 1.2rem; }
+ul { padding-inline-start: 1.2rem; }
 li { margin: .5rem 0; }
 form { margin: 1.25rem 0 0; }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
@@ -75,19 +92,27 @@ input, select, textarea { width: 100%; min-height: 44px; padding: .5rem .75rem;
   font: inherit; color: inherit; background: var(--page);
   border: 1px solid var(--line); border-radius: 8px; }
 textarea { min-height: 8rem; }
-label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; font-weight: 400; }
-[type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0;
+label:has([type=checkbox], [type=radio]) { display: flex; gap: .75rem; align-items: start;
+  font-weight: 400; }
+:is([type=checkbox], [type=radio]) { flex: none; width: 24px; min-height: 24px; margin: 0;
   accent-color: var(--accent); }
 fieldset { margin: 0; padding: 0; border: 0; min-width: 0; }
 hr { margin: 1.5rem 0 0; border: 0; border-top: 1px solid var(--line); }
 legend { padding: 0; font-weight: 600; }
-.hint { margin: -.25rem 0 1rem 36px; color: var(--faint); font-size: .9rem; }
+.hint { margin: -.25rem 0 1rem; margin-inline-start: 36px; color: var(--faint); font-size: .9rem; }
 [aria-invalid] { border: 2px solid var(--bad); }
 button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem;
   font: inherit; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
 button.quiet { color: var(--accent); background: none; border: 2px solid; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.mails { padding: 0; list-style: none; }
+.mails li { margin: 0; padding: 1rem 0; border-top: 1px solid var(--line); }
+.mails a { font-weight: 600; }
+.mails p { margin: .25rem 0; }
+.mails time { display: block; }
+.pages { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; }
+.pages a { display: inline-block; padding: .5rem 0; }
 .faint { color: var(--faint); font-size: .9rem; }
 .text { white-space: pre-wrap; }
 .bad { color: var(--bad); font-weight: 600; }

@@ -1,10 +1,13 @@
 // The pages of a password reset. They work without script.
-import { passwordResetWording } from "../email/wording/password-reset.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+
+import { minPasswordLength } from "../domain/identity/passwords.ts";
+import type { Language } from "../email/languages.ts";
+import { passwordResetWording } from "../email/wording/by-topic.ts";
 import { html } from "../kernel/html.ts";
 import { invalidIf, renderPage } from "./page-layout.ts";
+import { renderWayOn } from "./way-on.ts";
 
-export type PasswordRefusal = "tooShort" | "common";
+export type PasswordRefusal = "tooShort" | "weak";
 
 interface NewPasswordPage {
   /** The API keys that the user created. */
@@ -32,7 +35,8 @@ export function renderNewPasswordPage(
 ${refusal !== undefined && html`<p class="bad" role="alert" id="refused">${wording[refusal]}</p>`}
 <label for="password">${wording.newPassword}</label>
 <input id="password" name="password" type="password" autocomplete="new-password"
- required minlength="8" maxlength="200" aria-describedby="rule"${invalidIf(refusal !== undefined)}>
+ required minlength="${minPasswordLength}" maxlength="200"
+ aria-describedby="rule"${invalidIf(refusal !== undefined)}>
 <p class="faint" id="rule">${wording.passwordRule}</p>
 ${keyChoice}
 <button>${wording.save}</button>
@@ -44,7 +48,9 @@ const maxKeysShown = 10;
 
 export function renderPasswordSetPage(lang: Language): string {
   const { doneTitle, passwordSet } = passwordResetWording[lang];
-  return renderPage({ lang, title: doneTitle, body: html`<p role="status">${passwordSet}</p>` });
+  const body = html`<p role="status">${passwordSet}</p>
+${renderWayOn(lang, "logIn")}`;
+  return renderPage({ lang, title: doneTitle, body });
 }
 
 /** Asks for the address to mail a link to. `invalid`: the previous link does not work. */
@@ -71,5 +77,7 @@ ${badEmail && html`<p class="bad" role="alert">${wording.invalidEmail}</p>`}
 
 export function renderLinkSentPage(lang: Language): string {
   const { sentTitle, linkSent } = passwordResetWording[lang];
-  return renderPage({ lang, title: sentTitle, body: html`<p role="status">${linkSent}</p>` });
+  const body = html`<p role="status">${linkSent}</p>
+${renderWayOn(lang, "logIn")}`;
+  return renderPage({ lang, title: sentTitle, body });
 }

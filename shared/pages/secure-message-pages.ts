@@ -1,8 +1,11 @@
 // The pages of a secure message. Its HTML comes from the sender, so it is shown in a frame that
 // runs no scripts.
-import type { SecureMessageCover } from "../domain/sending/secure-messages/secure-messages.ts";
-import { secureMessageWording } from "../email/wording/secure-message.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+import type {
+  OpenedMessage,
+  SecureMessageCover,
+} from "../domain/sending/secure-messages/secure-messages.ts";
+import type { Language } from "../email/languages.ts";
+import { secureMessageWording } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { invalidIf, renderPage } from "./page-layout.ts";
 
@@ -33,17 +36,38 @@ ${needsPassphrase && passphrase}
 
 export function renderMessagePage(
   lang: Language,
-  { sender, subject, expiresAt }: SecureMessageCover,
-  message: { html?: string | undefined; text?: string | undefined },
+  { cover: { sender, subject, expiresAt }, said: message, files }: OpenedMessage,
 ): string {
   const words = secureMessageWording[lang];
   const expiry = words.expiryNote(formatDate(lang, expiresAt));
   const senderLine = html`<p class="faint">${words.sentBy(sender)} ${expiry}</p>`;
   const body =
     message.html === undefined
-      ? html`${senderLine}<p class="text">${message.text ?? ""}</p>`
-      : html`${senderLine}${messageFrame(lang, message.html)}`;
+      ? html`${senderLine}${fileList(lang, files)}<p class="text">${message.text ?? ""}</p>`
+      : html`${senderLine}${fileList(lang, files)}${messageFrame(lang, message.html)}`;
   return renderPage({ lang, title: subject, body, wide: true });
+}
+
+function fileList(lang: Language, files: OpenedMessage["files"]): Html | false {
+  if (!files.length) return false;
+  const words = secureMessageWording[lang];
+  const items = files.map(
+    ({ filename, size, url }) =>
+      html`<li><a href="${url}" download>${filename}</a>
+<span class="faint">${formatSize(lang, size)}</span></li>`,
+  );
+  return html`<h2>${words.files}</h2>
+<ul>${items}</ul>
+<p class="faint">${words.filesHint}</p>`;
+}
+
+/** Formats a size, such as "812 kB". */
+function formatSize(lang: Language, bytes: number): string {
+  const [value, unit] =
+    bytes < 1_000_000 ? [Math.max(1, bytes / 1000), "kilobyte"] : [bytes / 1e6, "megabyte"];
+  const maximumFractionDigits = value < 10 ? 1 : 0;
+  const format = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits } as const;
+  return new Intl.NumberFormat(lang, format).format(value);
 }
 
 function messageFrame(lang: Language, inner: string): Html {

@@ -1,8 +1,9 @@
 // The pages of single sign-on. They work without script.
-import { ssoWording } from "../email/wording/sso.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
+import type { Language } from "../email/languages.ts";
+import { ssoWording } from "../email/wording/by-topic.ts";
 import { html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
+import { renderWayOn } from "./way-on.ts";
 
 /**
  * Names the organization before a login that another site started, so that nobody is logged in to
@@ -23,7 +24,8 @@ export function renderSsoFailedPage(
   { reason, againUrl }: { reason: string; againUrl: string | undefined },
 ): string {
   const wording = ssoWording[lang];
+  const again = againUrl !== undefined && html`<p><a href="${againUrl}">${wording.again}</a></p>`;
   const body = html`<p role="alert">${wording.reason}: ${reason}</p>
-${againUrl !== undefined && html`<p><a href="${againUrl}">${wording.again}</a></p>`}`;
+${again || renderWayOn(lang, "logIn")}`;
   return renderPage({ lang, title: wording.failedTitle, body });
 }

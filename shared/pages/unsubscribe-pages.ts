@@ -3,10 +3,15 @@ import type {
   TopicSubscription,
   UnsubscribeStatus,
 } from "../domain/delivery-events/unsubscribes.ts";
-import type { Language } from "../email/wording/subscriber-pages.ts";
-import { unsubscribePageWording } from "../email/wording/unsubscribe-pages.ts";
+import type { Language } from "../email/languages.ts";
+import {
+  emailFooterWording,
+  invalidLinkWording,
+  unsubscribePageWording,
+} from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
+import { type FieldRefusal, fieldForm, reasonForm, snoozeForm } from "./preference-forms.ts";
 
 /** What the contact has just done on the page. */
 type PageAction =
@@ -14,12 +19,22 @@ type PageAction =
   | "unsubscribe_site"
   | "unsubscribe_all"
   | "choose_topics"
+  | "change_fields"
+  | "snooze"
+  | "end_snooze"
+  | "give_reason"
   | "resubscribe";
+
+export type PageView = "unsubscribe" | "preferences";
 
 interface Visit {
   /** Token of the link that opened the page. */
   token: string;
+  /** `unsubscribe` asks for one confirmation. `preferences` shows all choices. */
+  view: PageView;
   action?: PageAction | undefined;
+  /** Set if the value of a field was refused. */
+  refusal?: FieldRefusal | undefined;
 }
 
 /** After an action, the title says what happened. */
@@ -28,34 +43,30 @@ export function renderUnsubscribePage(
   subscription: UnsubscribeStatus,
   visit: Visit,
 ): string {
-  const { state, topics } = subscription;
-  if (state === "subscribed" && topics.length)
-    return renderPreferencePage(lang, subscription, visit);
-  if (state === "subscribed" && visit.action === "resubscribe")
-    return renderResubscribedPage(lang, subscription);
-  return pageByState[state](lang, subscription, visit);
+  return pageByState[subscription.state](lang, subscription, visit);
 }
 
 export function renderInvalidLinkPage(lang: Language): string {
-  const { invalidTitle: title, invalid: why } = unsubscribePageWording[lang];
+  const { invalidTitle: title, invalid: why } = invalidLinkWording[lang];
   return renderPage({ lang, title, body: html`<p>${why}</p>` });
 }
 
 type PageRenderer = (lang: Language, subscription: UnsubscribeStatus, visit: Visit) => string;
 
 const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
-  subscribed: (lang, { email, siteName }, { token }) => {
-    const { askTitle: title, unsubscribeQuestion, unsubscribe } = unsubscribePageWording[lang];
-    return renderPage({
-      lang,
-      title,
-      body: [
-        html`<p>${unsubscribeQuestion(email, siteName)}</p>`,
-        postForm(token, html`<button>${unsubscribe}</button>`),
-      ],
-    });
+  subscribed: (lang, subscription, visit) => {
+    const { topics } = subscription;
+    const { action, view } = visit;
+    if (action === "resubscribe" && !topics.length)
+      return renderResubscribedPage(lang, subscription);
+    const topic = topicOf(subscription);
+    const hasLeft = topic !== undefined && !topic.subscribed;
+    return action || view === "preferences" || hasLeft
+      ? renderPreferencePage(lang, subscription, visit)
+      : renderConfirmationPage(lang, subscription, visit);
   },
-  unsubscribed: (lang, { email, siteName, everything }, { token }) => {
+  unsubscribed: (lang, subscription, { token, action }) => {
+    const { email, siteName, brand, everything, asksLeaveReason } = subscription;
     const {
       unsubscribedTitle: title,
       unsubscribed,
@@ -64,6 +75,7 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
       allWhy,
       resubscribe,
       resubscribeHint,
+      thanksForReason,
     } = unsubscribePageWording[lang];
     const more = html`<p class="faint">${allWhy}</p>
 <button class="quiet" name="action" value="unsubscribe_all">${all}</button>`;
@@ -72,52 +84,104 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
     const what = everything ? outAll(email) : unsubscribed(email, siteName);
     return renderPage({
       lang,
+      brand,
       title,
       body: [
         html`<p>${what}</p>`,
+        ...(action === "give_reason" ? [html`<p role="status">${thanksForReason}</p>`] : []),
+        ...(asksLeaveReason ? [postForm(token, reasonForm(lang)), html`<hr>`] : []),
         ...(everything ? [] : [postForm(token, more)]),
         postForm(token, resubscribeButton),
       ],
     });
   },
-  suppressed: (lang, { email, siteName }) => {
+  suppressed: (lang, { email, siteName, brand }) => {
     const { suppressedTitle: title, suppressed } = unsubscribePageWording[lang];
-    return renderPage({ lang, title, body: html`<p>${suppressed(email, siteName)}</p>` });
+    return renderPage({ lang, brand, title, body: html`<p>${suppressed(email, siteName)}</p>` });
   },
 };
 
-function renderResubscribedPage(lang: Language, { email, siteName }: UnsubscribeStatus): string {
+function renderResubscribedPage(
+  lang: Language,
+  { email, siteName, brand }: UnsubscribeStatus,
+): string {
   const { resubscribedTitle: title, resubscribed } = unsubscribePageWording[lang];
-  return renderPage({ lang, title, body: html`<p>${resubscribed(email, siteName)}</p>` });
+  return renderPage({ lang, brand, title, body: html`<p>${resubscribed(email, siteName)}</p>` });
+}
+
+/** The topic of the email with the link. */
+const topicOf = ({ topics, topicId }: UnsubscribeStatus): TopicSubscription | undefined =>
+  topics.find(({ id }) => id === topicId);
+
+function renderConfirmationPage(
+  lang: Language,
+  subscription: UnsubscribeStatus,
+  { token }: Visit,
+): string {
+  const { email, siteName, brand, topics, fields, canSnooze } = subscription;
+  const wording = unsubscribePageWording[lang];
+  const topic = topicOf(subscription);
+  const question = topic
+    ? wording.leaveTopicQuestion(email, topic.name, siteName)
+    : wording.unsubscribeQuestion(email, siteName);
+  const button = topic ? wording.leaveTopic(topic.name) : emailFooterWording[lang].unsubscribe;
+  const preferences = html`<p><a href="/api/v1/unsubscribe/${token}?view=preferences">
+${wording.preferencesTitle}</a></p>`;
+  return renderPage({
+    lang,
+    brand,
+    title: wording.askTitle,
+    body: [
+      html`<p>${question}</p>`,
+      postForm(token, html`<button name="action" value="unsubscribe">${button}</button>`),
+      ...(topics.length || fields.length || canSnooze ? [preferences] : []),
+    ],
+  });
 }
 
 function renderPreferencePage(
   lang: Language,
   subscription: UnsubscribeStatus,
-  { token, action }: Visit,
+  { token, action, refusal }: Visit,
 ): string {
-  const { email, siteName, topics } = subscription;
+  const { email, siteName, brand, topics, fields, canSnooze, snoozedUntil } = subscription;
   const wording = unsubscribePageWording[lang];
-  const topic = topics.find(({ id }) => id === subscription.topicId);
+  const topic = topicOf(subscription);
   const leaves = topic?.subscribed && !action;
   const saveClass = leaves && html` class="quiet"`;
   return renderPage({
     lang,
-    title: titleOfPreferences(lang, topic, action),
+    brand,
+    title: titleOfPreferences(lang, topic, refusal ? undefined : action),
     body: [
-      html`<p>${wording.preferences(email, siteName)}</p>`,
+      ...(snoozedUntil ? [renderPause(lang, subscription, { token, until: snoozedUntil })] : []),
+      ...(topics.length ? [html`<p>${wording.preferences(email, siteName)}</p>`] : []),
       ...(leaves
-        ? [postForm(token, html`<button>${wording.leaveTopic(topic.name)}</button>`)]
+        ? [
+            postForm(
+              token,
+              html`<button name="action" value="unsubscribe">
+${wording.leaveTopic(topic.name)}</button>`,
+            ),
+          ]
         : []),
-      postForm(
-        token,
-        html`<fieldset>
+      ...(topics.length
+        ? [
+            postForm(
+              token,
+              html`<fieldset>
 <legend>${wording.topics}</legend>
 ${topics.map(topicChoice)}
 </fieldset>
 <button${saveClass} name="action" value="choose_topics">${wording.save}</button>`,
-      ),
-      html`<hr>`,
+            ),
+            html`<hr>`,
+          ]
+        : []),
+      ...(fields.length ? [postForm(token, fieldForm(lang, fields, refusal)), html`<hr>`] : []),
+      ...(canSnooze && !snoozedUntil
+        ? [postForm(token, snoozeForm(lang, siteName)), html`<hr>`]
+        : []),
       postForm(
         token,
         html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
@@ -134,7 +198,9 @@ function titleOfPreferences(
 ): string {
   const wording = unsubscribePageWording[lang];
   if (action === "choose_topics") return wording.savedTitle;
-  if (action === "resubscribe") return wording.resubscribedTitle;
+  if (action === "change_fields") return wording.detailsSavedTitle;
+  if (action === "snooze") return wording.snoozedTitle;
+  if (action === "resubscribe" || action === "end_snooze") return wording.resubscribedTitle;
   return action && topic ? wording.leftTopicTitle(topic.name) : wording.preferencesTitle;
 }
 
@@ -148,3 +214,16 @@ ${description !== null && html`<p class="hint" id="about-${id}">${description}</
 /** Names its address, because a POST to the URL of the header is a one-click unsubscribe. */
 const postForm = (token: string, content: Html): Html =>
   html`<form method="post" action="/api/v1/unsubscribe/${token}">${content}</form>`;
+
+const renderPause = (
+  lang: Language,
+  { email, siteName }: UnsubscribeStatus,
+  { token, until }: { token: string; until: string },
+): Html => {
+  const { snoozed, endSnooze } = unsubscribePageWording[lang];
+  const format = new Intl.DateTimeFormat(lang, { dateStyle: "long", timeZone: "UTC" });
+  const button = html`<button class="quiet" name="action" value="end_snooze">${endSnooze}</button>`;
+  return html`<p>${snoozed(email, siteName, format.format(new Date(until)))}</p>
+${postForm(token, button)}
+<hr>`;
+};

@@ -1,10 +1,10 @@
 // Brevo, transactional email: https://developers.brevo.com/reference/send-transac-email
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { isOurs, searchMails } from "./look-up.ts";
 import { encodeWords } from "./mailbox-format.ts";
-import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import { contentBytes, templateBatchBytes } from "./merge-fields.ts";
 import {
   addresseesOf,
   fillMergeText,
@@ -24,7 +24,7 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField(
+  apiKey: credentialFields.secretField(
     "API key (v3); begins with xkeysib-. If the account restricts IP addresses, allow this " +
       "service's",
   ),
@@ -39,6 +39,10 @@ export const brevo: ProviderAdapter<typeof Credentials> = {
   // The documentation says 30 minutes, an older version 15.
   idempotencySeconds: 900,
   batch: { max: 250, supports: supportsBatch },
+  credentialRequest: ({ apiKey }) => ({
+    url: "https://api.brevo.com/v3/account",
+    headers: { "api-key": apiKey },
+  }),
   send({ mailing, credentials: { apiKey }, idempotencyKey, repeated = false }) {
     return callProvider(brevo, mailing, {
       url: "https://api.brevo.com/v3/smtp/email",
@@ -116,10 +120,7 @@ const Receipt = z.object({
 function supportsBatch(mailing: Mailing): boolean {
   const { subject, html, text, recipients } = mailing;
   const bytesEach = contentBytes({ ...mailing, attachments: [] });
-  const bytes = recipients.reduce(
-    (sum, recipient) => sum + bytesEach + recipientBytes(recipient),
-    contentBytes(mailing),
-  );
+  const bytes = templateBatchBytes(mailing) + bytesEach * recipients.length;
   const isNeverEmpty = (mergeText: MergeText | undefined) =>
     !mergeText || recipients.every((recipient) => fillMergeText(mergeText, recipient).trim());
   return bytes <= 20_000_000 && [subject, html, text].every(isNeverEmpty);

@@ -2,18 +2,17 @@
 // https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages
 import * as z from "zod";
 import { epochSeconds, secondsUntil } from "../clock.ts";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { SendIdMetadata, searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import {
   commonTexts,
-  contentBytes,
   hasDistinctAddresses,
   hasSameHeaderNames,
   headerTemplate,
   mergeFieldsOf,
-  recipientBytes,
   recipientTexts,
+  templateBatchBytes,
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
@@ -21,6 +20,7 @@ import {
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
+  idsOf,
   type Mailbox,
   type Mailing,
   type ProviderAdapter,
@@ -35,7 +35,7 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("API key of the account, or the domain's sending key"),
+  apiKey: credentialFields.secretField("API key of the account, or the domain's sending key"),
   // Part of the URL path, so other characters are rejected.
   domain: z
     .string()
@@ -44,7 +44,7 @@ const Credentials = z.object({
     .max(253, { abort: true })
     .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "must be a domain such as mg.example.com")
     .describe("Sending domain as Mailgun knows it, such as mg.example.com"),
-  region: credentials.regionField(["us", "eu"], "Region of the domain, us or eu; absent: us"),
+  region: credentialFields.regionField(["us", "eu"], "Region of the domain, us or eu; absent: us"),
 });
 
 const origins = { us: "https://api.mailgun.net", eu: "https://api.eu.mailgun.net" };
@@ -57,6 +57,13 @@ export const mailgun: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 1000, supports: supportsBatch },
+  // A message without content is refused. A sending key permits no other request.
+  credentialRequest: ({ apiKey, domain, region = "us" }) => ({
+    url: `${origins[region]}/v3/${domain}/messages`,
+    headers: { authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString("base64")}` },
+    body: {},
+    isRefusal: ({ status }) => status === 401 || status === 404,
+  }),
   send({ mailing, credentials: { apiKey, domain, region = "us" } }) {
     const basic = Buffer.from(`api:${apiKey}`).toString("base64");
     return callProvider(mailgun, mailing, {
@@ -143,15 +150,11 @@ const Result = z.object({ id: z.string().optional(), message: z.string() });
  */
 function supportsBatch(mailing: Mailing): boolean {
   const texts = [...commonTexts(mailing), ...mailing.recipients.flatMap(recipientTexts)];
-  const bytes = mailing.recipients.reduce(
-    (sum, recipient) => sum + recipientBytes(recipient),
-    contentBytes(mailing),
-  );
   return (
     !mailing.bcc &&
     hasDistinctAddresses(mailing) &&
     hasSameHeaderNames(mailing) &&
-    bytes <= 40_000_000 &&
+    templateBatchBytes(mailing) <= 40_000_000 &&
     !texts.some((text) => /%recipient/i.test(text))
   );
 }
@@ -169,8 +172,8 @@ function singleFields(mailing: Mailing): FormFields {
     ...optionalField("text", mailing.text && fillMergeText(mailing.text, recipient)),
     ...optionalField("html", mailing.html && fillMergeText(mailing.html, recipient)),
     ...headerFields(mergeHeaders(mailing, recipient)),
-    // The recipient can see this header in the mail, so it contains only the id.
-    ["v:sendId", String(recipient.sendId)],
+    // The recipient can see this header in the mail, so it contains only the ids.
+    ...idFields(idsOf(mailing, recipient)),
   ];
 }
 
@@ -183,7 +186,7 @@ function batchFields(mailing: Mailing): FormFields {
     ...optionalField("text", mailing.text && toProviderTemplate(mailing.text, placeholderOf)),
     ...optionalField("html", mailing.html && toProviderTemplate(mailing.html, placeholderOf)),
     ...headerFields(headerTemplate(mailing, (n) => `%recipient.h${n}%`)),
-    ["v:sendId", "%recipient.sendId%"],
+    ...idFields(idsOf(mailing, { sendId: "%recipient.sendId%" })),
   ];
 }
 
@@ -202,6 +205,9 @@ function recipientVariables(mailing: Mailing): Record<string, Record<string, str
     ]),
   );
 }
+
+const idFields = (ids: Record<string, string>): FormFields =>
+  Object.entries(ids).map(([name, value]) => [`v:${name}`, value]);
 
 const headerFields = (headers: Record<string, string>): FormFields =>
   Object.entries(headers).map(([name, value]) => [`h:${name}`, value]);

@@ -1,8 +1,8 @@
 // Mailjet, Send API v3.1: https://dev.mailjet.com/email/guides/send-api-v31/
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { isOurs, searchMails } from "./look-up.ts";
-import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import { fullBatchBytes } from "./merge-fields.ts";
 import {
   type Attachment,
   addresseesOf,
@@ -26,9 +26,9 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("API key"),
-  secretKey: credentials.secretField("Secret key that belongs to the API key"),
-  region: credentials.regionField(
+  apiKey: credentialFields.secretField("API key"),
+  secretKey: credentialFields.secretField("Secret key that belongs to the API key"),
+  region: credentialFields.regionField(
     ["global", "us"],
     "us for an account on Mailjet's US architecture, else global",
   ),
@@ -44,6 +44,12 @@ export const mailjet: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 50, supports: supportsBatch },
+  credentialRequest: ({ apiKey, secretKey, region = "global" }) => ({
+    url: `${origins[region]}/v3/REST/sender?Limit=1`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${apiKey}:${secretKey}`).toString("base64")}`,
+    },
+  }),
   send({ mailing, credentials: { apiKey, secretKey, region = "global" } }) {
     const basic = Buffer.from(`${apiKey}:${secretKey}`).toString("base64");
     const secrets = [basic, secretKey, apiKey];
@@ -118,12 +124,7 @@ const Failure = z.object({
  * works elsewhere.
  */
 function supportsBatch(mailing: Mailing): boolean {
-  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
-  const bytes = mailing.recipients.reduce(
-    (sum, recipient) => sum + recipientBytes(recipient),
-    contentTotal,
-  );
-  return bytes <= 20_000_000;
+  return fullBatchBytes(mailing) <= 20_000_000;
 }
 
 const message = (

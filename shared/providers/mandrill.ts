@@ -1,13 +1,12 @@
 // Mandrill (Mailchimp Transactional): https://mailchimp.com/developer/transactional/api/messages/
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { SendIdMetadata, searchMails } from "./look-up.ts";
 import {
   commonTexts,
-  contentBytes,
   hasDistinctAddresses,
   mergeFieldsOf,
-  recipientBytes,
+  templateBatchBytes,
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
@@ -15,6 +14,7 @@ import {
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
+  idsOf,
   type Mailbox,
   type Mailing,
   type MergeText,
@@ -34,7 +34,7 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField(
+  apiKey: credentialFields.secretField(
     "API key; begins with md-. A test key accepts mail and delivers none",
   ),
 });
@@ -47,6 +47,12 @@ export const mandrill: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 100, supports: supportsBatch },
+  credentialRequest: ({ apiKey }) => ({
+    url: "https://mandrillapp.com/api/1.0/users/ping2",
+    headers: {},
+    body: { key: apiKey },
+    isRefusal: ({ json }) => Problem.safeParse(json).data?.name === "Invalid_Key",
+  }),
   send: ({ mailing, credentials: { apiKey } }) =>
     callProvider(mandrill, mailing, {
       url: "https://mandrillapp.com/api/1.0/messages/send",
@@ -130,8 +136,7 @@ function supportsBatch(mailing: Mailing): boolean {
     !mailing.bcc &&
     hasDistinctAddresses(mailing) &&
     recipients.every(({ headers }) => Object.keys(headers).length === 0) &&
-    recipients.reduce((sum, recipient) => sum + recipientBytes(recipient), contentBytes(mailing)) <=
-      20_000_000 &&
+    templateBatchBytes(mailing) <= 20_000_000 &&
     hasNoMergeTags(commonTexts(mailing)) &&
     recipients.every((recipient) => hasNoMergeTags(renderedTexts(recipient)))
   );
@@ -153,7 +158,7 @@ function copyFields(mailing: Mailing, recipient: Recipient): object {
     ([type, mailboxes]) => mailboxes.map((mailbox) => toAddress(mailbox, type)),
   );
   if (typed.length === 1) return {};
-  const values = { sendId: String(recipient.sendId) };
+  const values = idsOf(mailing, recipient);
   return {
     to: typed,
     preserve_recipients: true,
@@ -201,9 +206,9 @@ const common = (mailing: Mailing, { headers }: Pick<Recipient, "headers">) => ({
   auto_html: false,
   // Each recipient sees only their own address.
   preserve_recipients: false,
-  recipient_metadata: mailing.recipients.map(({ to, sendId }) => ({
-    rcpt: to.email,
-    values: { sendId: String(sendId) },
+  recipient_metadata: mailing.recipients.map((recipient) => ({
+    rcpt: recipient.to.email,
+    values: idsOf(mailing, recipient),
   })),
   // Tags with a leading underscore are reserved.
   tags: mailing.tags.map((tag) => tag.replace(/^_+/, "").slice(0, 50)).filter(Boolean),

@@ -10,16 +10,16 @@ export const toProviderTemplate = (
   mergeText: MergeText,
   placeholder: (field: number) => string,
 ): string =>
-  mergeText.map((part) => (typeof part === "string" ? part : placeholder(part))).join("");
+  mergeText.map((piece) => (typeof piece === "string" ? piece : placeholder(piece))).join("");
 
 /** The distinct merge fields of the content. */
 export const mergeFieldsOf = (mailing: Mailing): number[] => [
-  ...new Set(allParts(mailing).filter((part) => typeof part === "number")),
+  ...new Set(allPieces(mailing).filter((piece) => typeof piece === "number")),
 ];
 
 /** Texts that are the same for all recipients and that a template engine may evaluate. */
 export const commonTexts = (mailing: Mailing): string[] => [
-  ...[mailing.subject, mailing.html ?? [], mailing.text ?? []].flatMap(literalRuns),
+  ...[mailing.subject, mailing.html ?? [], mailing.text ?? []].flatMap(listLiterals),
   ...Object.values(mailing.headers),
   ...mailing.tags,
   mailing.from.name ?? "",
@@ -70,17 +70,28 @@ export const contentBytes = (mailing: Mailing): number =>
 export const recipientBytes = (recipient: Recipient): number =>
   recipientTexts(recipient).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
+const valueBytes = ({ recipients }: Mailing): number =>
+  recipients.reduce((sum, recipient) => sum + recipientBytes(recipient), 0);
+
+/** Size of a batch that has the content once, and the values of all recipients. */
+export const templateBatchBytes = (mailing: Mailing): number =>
+  contentBytes(mailing) + valueBytes(mailing);
+
+/** Size of a batch that has the whole content for each recipient. */
+export const fullBatchBytes = (mailing: Mailing): number =>
+  contentBytes(mailing) * mailing.recipients.length + valueBytes(mailing);
+
 /** Joins adjacent strings: two braces in a row may come from two of them. */
-function literalRuns(mergeText: MergeText): string[] {
-  const runs = [""];
-  for (const part of mergeText) {
-    if (typeof part === "number") runs.push("");
-    else runs.push(runs.pop() + part);
+function listLiterals(mergeText: MergeText): string[] {
+  const literals = [""];
+  for (const piece of mergeText) {
+    if (typeof piece === "number") literals.push("");
+    else literals.push(literals.pop() + piece);
   }
-  return runs;
+  return literals;
 }
 
-const allParts = ({ subject, html, text }: Mailing): MergeText => [
+const allPieces = ({ subject, html, text }: Mailing): MergeText => [
   ...subject,
   ...(html ?? []),
   ...(text ?? []),

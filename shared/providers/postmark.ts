@@ -1,9 +1,9 @@
 // Postmark, Email API: https://postmarkapp.com/developer/api/email-api
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { SendIdMetadata, searchMails } from "./look-up.ts";
 import { formatMailbox, formatMailboxes } from "./mailbox-format.ts";
-import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import { fullBatchBytes } from "./merge-fields.ts";
 import {
   type Addressees,
   addresseesOf,
@@ -24,8 +24,8 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("Server API token"),
-  messageStream: credentials
+  apiKey: credentialFields.secretField("Server API token"),
+  messageStream: credentialFields
     .secretField("")
     .optional()
     .describe("Message stream to send through; absent: outbound, the transactional one"),
@@ -39,6 +39,10 @@ export const postmark: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 500, supports: supportsBatch },
+  credentialRequest: ({ apiKey }) => ({
+    url: "https://api.postmarkapp.com/server",
+    headers: { "x-postmark-server-token": apiKey },
+  }),
   send({ mailing, credentials: { apiKey, messageStream } }) {
     const messages = mailing.recipients.map((recipient) =>
       message(mailing, recipient, { stream: messageStream }),
@@ -108,11 +112,7 @@ const Result = z.object({
 
 /** Each email has its own content and headers. A request may have 50 MB; JSON escapes need room. */
 function supportsBatch(mailing: Mailing): boolean {
-  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
-  return (
-    mailing.recipients.reduce((sum, recipient) => sum + recipientBytes(recipient), contentTotal) <=
-    35_000_000
-  );
+  return fullBatchBytes(mailing) <= 35_000_000;
 }
 
 const message = (

@@ -1,5 +1,5 @@
 // The contract of the provider adapters. One file implements it for each provider; one conformance
-// suite tests all ten.
+// suite tests those with an API, and another tests smtp.
 import type * as z from "zod";
 
 export interface Mailbox {
@@ -56,6 +56,8 @@ export interface Mailing {
   trackOpens?: boolean | undefined;
   trackClicks?: boolean | undefined;
   recipients: Recipient[];
+  /** Id of the sending config. Absent for mail that is not a send. */
+  configId?: number | undefined;
   /**
    * No request is made after this time, because another worker may then ask whether the provider
    * has the mails. Absent: there is no other worker.
@@ -68,10 +70,11 @@ export interface Mailing {
  * - accepted: the provider accepted it. `messageId` is absent if the provider returns none.
  *   `pauseSeconds`: this call used up the rate limit of the provider, until the end of this time.
  * - refused: it will never be accepted. `config`: because of the account or credentials.
- * - held: it is safe to retry. `pace`: rate limit or quota; `fault`: provider error; `batch`: the
- *   provider refused the whole call without naming the recipient at fault, so retry each one alone
- *   at once. `heard`: it may have been handed over, so retry only with the same idempotency key and
- *   the same bytes; without `heard` it was not handed over.
+ * - held: it is safe to retry. `pace`: rate limit or quota; `fault`: provider error; `recipient`:
+ *   only this recipient cannot get mail now; `batch`: the provider refused the whole call without
+ *   naming the recipient at fault, so retry each one alone at once. `heard`: it may have been
+ *   handed over, so retry only with the same idempotency key and the same bytes; without `heard` it
+ *   was not handed over.
  * - uncertain: it may or may not have been handed over.
  * `error` is the provider's message, at most 300 characters, without secrets.
  */
@@ -80,7 +83,7 @@ export type HandOverOutcome =
   | { status: "refused"; error: string; config?: true }
   | {
       status: "held";
-      why: "pace" | "fault" | "batch";
+      why: "pace" | "fault" | "recipient" | "batch";
       error: string;
       retryAfterSeconds?: number | undefined;
       heard?: true;
@@ -174,6 +177,25 @@ export interface ReportedLimits {
   sentLast24Hours: number;
 }
 
+/**
+ * - accepted: the provider knows the credentials. They may still lack a permission.
+ * - refused: it does not. `error` is its message.
+ * - unknown: it did not respond, or has a problem.
+ */
+export type CredentialCheck =
+  | { status: "accepted" }
+  | { status: "refused"; error: string }
+  | { status: "unknown" };
+
+export interface CredentialRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** With a body, the method is POST. */
+  body?: object;
+  /** Whether the response says that the credentials are wrong. Absent: it has status 401. */
+  isRefusal?(response: { status: number; json: unknown; headers: Headers }): boolean;
+}
+
 export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
   key: string;
   name: string;
@@ -184,12 +206,15 @@ export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
   credentials: C;
   /**
    * How its webhooks are verified: by a signature with `webhookSecret`, or by `secret=` in the URL.
+   * Absent: it has no webhooks.
    */
-  webhookProof: "signature" | "secret";
+  webhookProof?: "signature" | "secret";
   /** Largest total size of the attachments of one mail, decoded. Our own limit is 25 MB. */
   maxAttachmentBytes: number;
   /** Other limits of the provider, checked before a mail is accepted. */
   limits?: Limits;
+  /** Its mail has a Feedback-ID of its own, so Gmail does not count by one of ours. */
+  setsFeedbackId?: true;
   /** Whether tracking can be set per mail. */
   tracking: { opens: boolean; clicks: boolean };
   /** How long the provider recognizes an idempotency key. 0: it does not support them. */
@@ -200,10 +225,15 @@ export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
    */
   batch?: { max: number; supports(mailing: Mailing): boolean };
   /**
-   * Makes one HTTP request. Returns outcomes in the order of `mailing.recipients`, and provider
-   * errors as outcomes too. More than one recipient needs `batch`.
+   * Makes one HTTP request; smtp sends each mail of the call. Returns outcomes in the order of
+   * `mailing.recipients`, and provider errors as outcomes too. More than one recipient needs
+   * `batch`.
    */
   send(call: ProviderCall<z.output<C>>): Promise<HandOverOutcome[]>;
+  /** A request that changes nothing and needs valid credentials. Absent: see `checkLogin`. */
+  credentialRequest?(credentials: z.output<C>): CredentialRequest | Promise<CredentialRequest>;
+  /** Logs in without sending anything. Of providers without `credentialRequest`. */
+  checkLogin?(credentials: z.output<C>): Promise<CredentialCheck>;
   /** Absent if the provider has no search, or none that knows our ids. */
   lookUp?: LookUp<C>;
   /** Undefined if the provider does not respond, or the credentials do not permit it. */
@@ -234,3 +264,12 @@ export function splitAttachments({ attachments }: Pick<Mailing, "attachments">) 
 /** Fills the merge fields with the values of a recipient. */
 export const fillMergeText = (mergeText: MergeText, { values }: Recipient): string =>
   mergeText.map((part) => (typeof part === "string" ? part : (values[part] ?? ""))).join("");
+
+/** Our ids of a mail. Providers return them with its events. */
+export const idsOf = (
+  { configId }: Pick<Mailing, "configId">,
+  { sendId }: { sendId: number | string },
+): Record<string, string> => ({
+  sendId: String(sendId),
+  ...(configId !== undefined && { configId: String(configId) }),
+});

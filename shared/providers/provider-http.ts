@@ -13,7 +13,7 @@
 // Only responses that the provider documents as "not accepted" are retried. With an idempotency key
 // (`idempotencySeconds` above 0) a request is safe to repeat: `uncertain` becomes `held` and
 // `heard`. If an accepted call was the last of the rate limit, its outcome has `pauseSeconds`.
-import * as web from "../adapters/http/client.ts";
+import * as client from "../adapters/http/client.ts";
 import { NoResponse } from "../adapters/http/no-response.ts";
 import { secondsUntil } from "../clock.ts";
 import { config } from "../config.ts";
@@ -178,7 +178,7 @@ async function sendRequest(
   // Without an idempotency key, a request that fails on an old connection leaves its mail
   // uncertain.
   const needsFreshConnection = idempotencySeconds === 0;
-  const response = await web.request({
+  const response = await client.request({
     method,
     url: withConfiguredOrigin(url, config.providerUrl(key)),
     headers: {

@@ -1,9 +1,9 @@
 // Resend: https://resend.com/docs/api-reference/emails/send-email
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
-import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import { fullBatchBytes } from "./merge-fields.ts";
 import {
   addresseesOf,
   fillMergeText,
@@ -27,7 +27,7 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField(
+  apiKey: credentialFields.secretField(
     "API key, with sending access at least, or full access to look up uncertain emails; begins " +
       "with re_",
   ),
@@ -41,6 +41,13 @@ export const resend: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: false, clicks: false },
   idempotencySeconds: 86_400,
   batch: { max: 100, supports: supportsBatch },
+  // A key that may only send is refused as `restricted_api_key`, so it is valid.
+  credentialRequest: ({ apiKey }) => ({
+    url: "https://api.resend.com/domains",
+    headers: { authorization: `Bearer ${apiKey}` },
+    isRefusal: ({ status, json }) =>
+      status >= 400 && status < 404 && Problem.safeParse(json).data?.name !== "restricted_api_key",
+  }),
   send({ mailing, credentials: { apiKey }, idempotencyKey, repeated = false }) {
     const emails = mailing.recipients.map((recipient) => email(mailing, recipient));
     const single = emails.length === 1;
@@ -144,12 +151,7 @@ const Receipts = z.object({
  * requests; 20 MB is half the limit of one email.
  */
 function supportsBatch(mailing: Mailing): boolean {
-  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
-  const bytes = mailing.recipients.reduce(
-    (sum, recipient) => sum + recipientBytes(recipient),
-    contentTotal,
-  );
-  return mailing.attachments.length === 0 && bytes <= 20_000_000;
+  return mailing.attachments.length === 0 && fullBatchBytes(mailing) <= 20_000_000;
 }
 
 const email = (
@@ -170,6 +172,9 @@ const email = (
   }),
   tags: [
     { name: "send_id", value: String(recipient.sendId) },
+    ...(mailing.configId === undefined
+      ? []
+      : [{ name: "config_id", value: String(mailing.configId) }]),
     ...mailing.tags.map((value, n) => ({ name: `tag_${n + 1}`, value: sanitizeTag(value) })),
   ],
   ...(mailing.attachments.length > 0 && {

@@ -1,6 +1,6 @@
 // Twilio SendGrid, v3 Mail Send: https://www.twilio.com/docs/sendgrid/api-reference/mail-send
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { isOurs, searchMails } from "./look-up.ts";
 import { encodedValue } from "./mailbox-format.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import {
   addresseesOf,
   fillMergeText,
+  idsOf,
   type Mailbox,
   type Mailing,
   type ProviderAdapter,
@@ -28,8 +29,8 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("API key with the permission Mail Send; begins with SG."),
-  region: credentials.regionField(
+  apiKey: credentialFields.secretField("API key with the permission Mail Send; begins with SG."),
+  region: credentialFields.regionField(
     ["global", "eu"],
     "eu for a subuser pinned to the EU, else global",
   ),
@@ -45,6 +46,11 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 1000, supports: supportsBatch },
+  // Each key may read its own permissions.
+  credentialRequest: ({ apiKey, region = "global" }) => ({
+    url: `${origins[region]}/v3/scopes`,
+    headers: { authorization: `Bearer ${apiKey}` },
+  }),
   send: ({ mailing, credentials: { apiKey, region = "global" } }) =>
     callProvider(sendgrid, mailing, {
       url: `${origins[region]}/v3/mail/send`,
@@ -174,7 +180,7 @@ const personalization = (
       encodedValue(value),
     ]),
   ),
-  custom_args: { sendId: String(recipient.sendId) },
+  custom_args: idsOf(mailing, recipient),
 });
 
 /** A request may have only one of the two fields. */

@@ -3,11 +3,13 @@
 //
 // It has no `batch`: SendBulkEmail supports only Handlebars templates, renders them after it has
 // responded, and counts each recipient against the account's rate, so it would gain nothing.
+
 import { domainToASCII } from "node:url";
+import { Hash } from "@smithy/core/serde";
+import { SignatureV4 } from "@smithy/signature-v4";
 import * as z from "zod";
-import * as signatures from "../adapters/aws/request-signature.ts";
 import * as clock from "../clock.ts";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { encodedValue, formatAsciiMailbox } from "./mailbox-format.ts";
 import {
   addresseesOf,
@@ -26,11 +28,11 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  accessKeyId: credentials.secretField(
+  accessKeyId: credentialFields.secretField(
     "Access key id of an IAM user that may ses:SendEmail and ses:GetAccount",
   ),
-  secretAccessKey: credentials.secretField("Secret access key of that user"),
-  sessionToken: credentials
+  secretAccessKey: credentialFields.secretField("Secret access key of that user"),
+  sessionToken: credentialFields
     .secretField("")
     .optional()
     .describe("Session token, with temporary keys only"),
@@ -57,13 +59,24 @@ export const ses: ProviderAdapter<typeof Credentials> = {
   webhookProof: "secret",
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
+  // Keys that may not read the account are valid, too.
+  async credentialRequest(keys) {
+    const url = `${apiUrl(keys)}/account`;
+    const headers = await signRequest(url, "", { method: "GET", keys, at: clock.now() });
+    const isDenied = (type: string | null) => type?.startsWith("AccessDenied") ?? false;
+    return {
+      ...{ url, headers },
+      isRefusal: (response) =>
+        response.status === 403 && !isDenied(response.headers.get("x-amzn-errortype")),
+    };
+  },
   async send({ mailing, credentials: keys }) {
     const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
     const body = JSON.stringify(message(mailing, keys.configurationSet));
     const url = `${apiUrl(keys)}/outbound-emails`;
     return callProvider(ses, mailing, {
       url,
-      headers: signRequest(url, body, { keys, at: clock.now() }),
+      headers: await signRequest(url, body, { keys, at: clock.now() }),
       body,
       secrets: [secretAccessKey, accessKeyId, sessionToken],
       readOutcomes: ({ status, json }) => {
@@ -80,7 +93,7 @@ export const ses: ProviderAdapter<typeof Credentials> = {
   },
   async readLimits(keys) {
     const url = `${apiUrl(keys)}/account`;
-    const headers = signRequest(url, "", { method: "GET", keys, at: clock.now() });
+    const headers = await signRequest(url, "", { method: "GET", keys, at: clock.now() });
     const response = await readFromProvider(ses, { url, headers });
     const quota = Account.safeParse(response?.json).data?.SendQuota;
     return (
@@ -109,21 +122,25 @@ const Sent = z.object({ MessageId: z.string() });
 const Problem = z.object({ message: z.string().optional(), Message: z.string().optional() });
 
 /** Signs for the real host, even if a setting replaces it. Returns the headers to send. */
-export function signRequest(
+export async function signRequest(
   url: string,
   body: string,
   {
     method = "POST",
-    keys,
+    keys: { region, accessKeyId, secretAccessKey, sessionToken },
     at,
   }: { method?: "GET" | "POST"; keys: z.output<typeof Credentials>; at: Date },
-): Record<string, string> {
+): Promise<Record<string, string>> {
   const { hostname, pathname } = new URL(url);
+  const signer = new SignatureV4({
+    service: "ses",
+    region,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
+    sha256: Hash.bind(null, "sha256"),
+  });
   const headers = { host: hostname, "content-type": "application/json" };
-  const { host: _, ...signed } = signatures.signRequest(
-    { method, path: pathname, headers, body },
-    { keys, service: "ses", region: keys.region, at },
-  );
+  const request = { method, protocol: "https:", hostname, path: pathname, headers, body };
+  const { host: _, ...signed } = (await signer.sign(request, { signingDate: at })).headers;
   return signed;
 }
 

@@ -1,10 +1,10 @@
 // SMTP2GO, API v3: https://developers.smtp2go.com/reference/send-standard-email
 import * as z from "zod";
 import { addSeconds } from "../clock.ts";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { isOurs, searchMails } from "./look-up.ts";
 import { formatMailbox } from "./mailbox-format.ts";
-import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import { fullBatchBytes } from "./merge-fields.ts";
 import {
   type Attachment,
   addresseesOf,
@@ -27,11 +27,11 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField(
+  apiKey: credentialFields.secretField(
     "API key with the permissions /email/send, /email/batch and, for the search of uncertain " +
       "emails, /activity/search; begins with api-",
   ),
-  region: credentials.regionField(
+  region: credentialFields.regionField(
     ["global", "us", "eu", "au"],
     "us, eu or au to stay in that region, else global",
   ),
@@ -52,6 +52,11 @@ export const smtp2go: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: false, clicks: false },
   idempotencySeconds: 0,
   batch: { max: 100, supports: supportsBatch },
+  credentialRequest: ({ apiKey, region = "global" }) => ({
+    url: `${origins[region]}/v3/api_keys/permissions`,
+    headers: { "x-smtp2go-api-key": apiKey },
+    body: {},
+  }),
   send({ mailing, credentials: { apiKey, region = "global" } }) {
     const emails = mailing.recipients.map((recipient) => email(mailing, recipient));
     const single = emails.length === 1;
@@ -146,12 +151,7 @@ const Data = z.object({ data: z.unknown() });
 
 /** Each email has its own content and headers. A request may have 50 MB; JSON escapes need room. */
 function supportsBatch(mailing: Mailing): boolean {
-  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
-  const bytes = mailing.recipients.reduce(
-    (sum, recipient) => sum + recipientBytes(recipient),
-    contentTotal,
-  );
-  return bytes <= 35_000_000;
+  return fullBatchBytes(mailing) <= 35_000_000;
 }
 
 const email = (

@@ -1,6 +1,6 @@
 // SparkPost, Transmissions: https://developers.sparkpost.com/api/transmissions/
 import * as z from "zod";
-import * as credentials from "./credential-fields.ts";
+import * as credentialFields from "./credential-fields.ts";
 import { SendIdMetadata, searchMails } from "./look-up.ts";
 import {
   commonTexts,
@@ -16,6 +16,7 @@ import {
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
+  idsOf,
   type Mailing,
   type ProviderAdapter,
   type Recipient,
@@ -32,8 +33,8 @@ import {
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.secretField("API key that may write transmissions"),
-  region: credentials.regionField(["us", "eu"], "Region of the account, us or eu; absent: us"),
+  apiKey: credentialFields.secretField("API key that may write transmissions"),
+  region: credentialFields.regionField(["us", "eu"], "Region of the account, us or eu; absent: us"),
 });
 
 const origins = { us: "https://api.sparkpost.com", eu: "https://api.eu.sparkpost.com" };
@@ -46,6 +47,10 @@ export const sparkpost: ProviderAdapter<typeof Credentials> = {
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   batch: { max: 1000, supports: supportsBatch },
+  credentialRequest: ({ apiKey, region = "us" }) => ({
+    url: `${origins[region]}/api/v1/account`,
+    headers: { authorization: apiKey },
+  }),
   send: ({ mailing, credentials: { apiKey, region = "us" } }) =>
     callProvider(sparkpost, mailing, {
       url: `${origins[region]}/api/v1/transmissions`,
@@ -231,12 +236,11 @@ const options = ({ trackOpens, trackClicks }: Mailing, substituting: boolean): o
 
 /** Copies are further recipients. `header_to` is what their mails show as the To header. */
 function recipientEntries(recipient: Recipient, mailing: Mailing, data: object): object[] {
-  const { sendId } = recipient;
   const { tags } = mailing;
   const { to, cc, bcc } = addresseesOf(mailing, recipient);
   const entryFor = (address: object) => ({
     address,
-    metadata: { sendId: String(sendId) },
+    metadata: idsOf(mailing, recipient),
     ...(tags.length > 0 && { tags: tags.slice(0, 10) }),
     ...data,
   });

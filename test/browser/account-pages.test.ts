@@ -46,7 +46,7 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
 
   it("an invitation is accepted by keyboard only", async () => {
     const page = await openPage(browser, await invitationLink());
-    await page.getByLabel("Choose a password").fill("password");
+    await page.getByLabel("Choose a password").fill("password1234");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Choose a password").fill("a much newer horse");
@@ -58,7 +58,7 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
   it("a new password is set from the mailed link by keyboard only", async () => {
     const { email, link } = await resetLink();
     const page = await openPage(browser, link);
-    await page.getByLabel("New password").fill("password");
+    await page.getByLabel("New password").fill("password1234");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();
     await page.getByLabel("New password").fill("a much newer horse");

@@ -1,9 +1,14 @@
 // The console's screens about the audience, in a real browser, as people use them.
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
 import { launchBrowser } from "../support/browser-pages.ts";
-import { accountWithContacts, judgeScreens, openSignedIn } from "../support/console-pages.ts";
+import {
+  accountWithContacts,
+  chooseOption,
+  judgeScreens,
+  openSignedIn,
+} from "../support/console-pages.ts";
 
 const exact = { exact: true } as const;
 
@@ -18,12 +23,6 @@ async function create({ call }: Account, path: string, fields: object): Promise<
 async function chooseAction(page: Page, name: string, action: string): Promise<void> {
   await page.getByRole("button", { name: `Actions for ${name}`, exact: true }).click();
   await page.getByRole("menuitem", { name: action, exact: true }).click();
-}
-
-/** Opens a box and chooses an option. */
-async function chooseOption(box: Locator, option: string): Promise<void> {
-  await box.click();
-  await box.page().getByRole("option", { name: option, exact: true }).click();
 }
 
 describe.skipIf(!inject("chromium"))("the console's screens about the audience", () => {
@@ -66,6 +65,30 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     expect(problems).toEqual([]);
   });
 
+  it("a contact is merged into another one, which opens with the history of both", async () => {
+    const account = await accountWithContacts(0);
+    const { email, siteId } = account;
+    const old = await create(account, "/contacts", {
+      ...{ siteId, email: "old@example.com", company: "Acme", tags: ["gold"] },
+    });
+    await create(account, "/contacts", { siteId, email: "ann@example.com", firstName: "Ann" });
+    const { page, problems } = await openSignedIn(browser, {
+      ...{ email, path: `/contacts?contact=${old}` },
+    });
+    await page.getByRole("button", { name: "Merge into…" }).click();
+    const action = page.getByRole("button", { name: "Merge contacts" });
+    expect(await action.isDisabled()).toBe(true);
+    const select = page.getByRole("combobox", { name: "Merge into" });
+    await select.fill("ann@");
+    await page.getByRole("option", { name: "ann@example.com" }).click();
+    await page.getByText("ann@example.com stays.").waitFor();
+    await action.click();
+    await page.getByRole("heading", { name: "Ann" }).waitFor();
+    await page.getByText("The contact old@example.com was merged into this one").waitFor();
+    await page.getByText("Got the tag “gold”").waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it("a tag that a form uses stays, until it is deleted anyway", async () => {
     const account = await accountWithContacts(1);
     const { email, siteId } = account;
@@ -79,6 +102,23 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByRole("cell", { name: "vip", exact: true }).waitFor();
     await page.getByRole("button", { name: "Delete anyway" }).click();
     await page.getByRole("heading", { name: "No tag yet" }).waitFor();
+  });
+
+  it("a template that a campaign uses stays, until it is deleted anyway", async () => {
+    const account = await accountWithContacts(1);
+    const { email, siteId } = account;
+    const content = { subject: "Hi", html: "<p>Hi</p>" };
+    const id = await create(account, "/templates", { siteId, name: "Letter", ...content });
+    await create(account, "/campaigns", { siteId, name: "Spring", templateId: id });
+    const { page } = await openSignedIn(browser, { email, path: `/templates/${id}` });
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete template" }).click();
+    await page.getByLabel("Type Letter to confirm").fill("Letter");
+    await page.getByRole("button", { name: "Delete template" }).click();
+    await page.getByRole("listitem").filter({ hasText: "Spring" }).waitFor();
+    await page.getByRole("button", { name: "Delete anyway" }).click();
+    await page.waitForURL(/\/templates$/);
+    expect((await account.call("GET", `/templates/${id}`)).status).toBe(404);
   });
 
   it("topics are created and put in order", async () => {
@@ -131,6 +171,46 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByText("Tag is “vip” or email begins with person").waitFor();
     await chooseAction(page, "Best customers", "Show contacts");
     await page.getByText("4 match").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it("a segment asks how often an event with a property happened in the last days", async () => {
+    const account = await accountWithContacts(2);
+    const { email, siteId } = account;
+    for (const [i, total] of [80, 20].entries())
+      await create(account, "/events/custom", {
+        siteId,
+        email: `person${i}@shop.example`,
+        eventName: "bought",
+        properties: { total },
+      });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/segments" });
+    await page.getByRole("heading", { name: "No segment yet" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByLabel("Name", exact).fill("Buyers");
+    await chooseOption(page.getByRole("combobox", { name: "Field" }), "Event");
+    await page.getByRole("combobox", { name: "Name of the event" }).fill("bought");
+    const comparison = page.getByRole("combobox", { name: "Comparison", ...exact });
+    await chooseOption(comparison, "happened at least … times");
+    await page.getByRole("spinbutton", { name: "Value of Event" }).fill("1");
+    await page.getByLabel("In the last days").fill("30");
+    const matches = page.getByRole("region", { name: "Contacts that match" });
+    await matches.locator("strong").getByText("2", exact).waitFor();
+    await page.getByRole("button", { name: "Only with a property" }).click();
+    await page.getByLabel("Name of the property").fill("total");
+    const ofProperty = page.getByRole("combobox", { name: "Comparison of the property" });
+    await chooseOption(ofProperty, "is more than");
+    await page.getByRole("spinbutton", { name: "Value of Property" }).fill("50");
+    await matches.locator("strong").getByText("1", exact).waitFor();
+    const contact = page.getByRole("combobox", { name: "Contact to explain" });
+    await contact.fill("person0");
+    await page.getByRole("option", { name: "person0@shop.example" }).click();
+    await page.getByText("Happened once").waitFor();
+    await page.getByRole("button", { name: "Create segment" }).click();
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    const sentence =
+      "Event bought happened at least 1 time in the last 30 days where total is more than 50";
+    await page.getByText(sentence).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { expectStatus, uniqueEmail } from "../support/api-client.ts";
 import { launchBrowser } from "../support/browser-pages.ts";
 import {
   accountWithContacts,
+  chooseOption,
   judgeScreens,
   openSignedIn,
   readSandbox,
@@ -67,8 +68,7 @@ async function raiseRateLimit(organizationId: number): Promise<void> {
 
 /** Chooses an option of an input that offers some. */
 async function choose(page: Page, input: string, option: string | RegExp): Promise<void> {
-  await page.getByRole("combobox", { name: input }).click();
-  await page.getByRole("option", { name: option }).click();
+  await chooseOption(page.getByRole("combobox", { name: input }), option);
   await page.keyboard.press("Escape");
 }
 
@@ -113,6 +113,12 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByText("4 of 4 contacts get it.").waitFor();
     await choose(page, "But not to", "left out");
     await page.getByText("3 of 3 contacts get it.").waitFor();
+    await fillAndSave(page, "Sender name", "Ada of the shop");
+    await fillAndSave(page, "Sender address", "ada@shop.example");
+    await fillAndSave(page, "Replies to", "help@shop.example");
+    await page
+      .getByText("From Ada of the shop <ada@shop.example>, replies to help@shop.example")
+      .waitFor();
     await fillAndSave(page, "Preview text", "The best of the season");
     await page.getByRole("button", { name: "Test variants" }).click();
     await page.getByText("The winner has").waitFor();
@@ -137,7 +143,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByText("4 test emails are on the way.").waitFor();
     await page.getByRole("button", { name: "Send to 3 contacts" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("This email goes to 3 contacts now, from hello@shop.example.").waitFor();
+    await dialog.getByText("This email goes to 3 contacts now, from ada@shop.example.").waitFor();
     await dialog.getByRole("button", { name: "Send to 3 contacts" }).click();
     await page.getByRole("region", { name: "Result" }).waitFor();
     await runUntilIdle();
@@ -167,6 +173,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("heading", { name: "Copy of Spring sale" }).waitFor();
     await expect.poll(() => page.getByLabel("Subject of B").inputValue()).toMatch(/^Sale/);
     await page.getByText("3 contacts get it.").waitFor();
+    expect(await page.getByLabel("Replies to").inputValue()).toBe("help@shop.example");
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete campaign" }).click();
     await page.getByLabel("Type Copy of Spring sale to confirm").fill("Copy of Spring sale");
@@ -221,6 +228,12 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
 
   it("a campaign is paused and resumed while it waits for the winner of its test", async () => {
     const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
+    // Chance chooses half of them for the test. Without others, the campaign would end with it.
+    const contacts = Array.from({ length: 30 }, (_, n) => ({
+      email: `tested${n}@shop.example`,
+      lists: [listId],
+    }));
+    expectStatus(200, await call("POST", "/contacts/bulk", { siteId, contacts }));
     const abTest = { testPercent: 50, metric: "open_rate", durationMinutes: 60 };
     const fields = { siteId, name: "Tested", listId, templateId, sendingConfigId: configId };
     const created = await call<{ id: number }>("POST", "/campaigns", { ...fields, abTest });

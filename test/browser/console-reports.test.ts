@@ -6,6 +6,7 @@ import { expectStatus, signedUp } from "../support/api-client.ts";
 import { launchBrowser } from "../support/browser-pages.ts";
 import {
   accountWithContacts,
+  chooseOption,
   judgeScreens,
   openSignedIn,
   readSandbox,
@@ -60,8 +61,7 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Looked at prices");
-    await dialog.getByRole("combobox", { name: "When a contact" }).click();
-    await page.getByRole("option", { name: "Visits a page" }).click();
+    await chooseOption(dialog.getByRole("combobox", { name: "When a contact" }), "Visits a page");
     await dialog.getByLabel("Address contains (optional)").fill("/pricing");
     await dialog.getByLabel("Points").fill("20");
     await dialog.getByRole("button", { name: "Save rule" }).click();
@@ -90,8 +90,8 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Greetings");
     await dialog.getByLabel("Day").fill("2031-01-01");
-    await dialog.getByRole("combobox", { name: "Template" }).click();
-    await page.getByRole("option", { name: "New Year" }).click();
+    await chooseOption(dialog.getByRole("combobox", { name: "Template" }), "New Year");
+    await dialog.getByLabel("Replies to").fill("help@shop.example");
     await dialog.getByRole("button", { name: "Save holiday email" }).click();
     await page.getByRole("cell", { name: "1 Jan 2031" }).waitFor();
     await page.getByRole("button", { name: /Greetings/ }).click();

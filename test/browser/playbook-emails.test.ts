@@ -64,5 +64,5 @@ describe.skipIf(!inject("chromium"))("the mails of playbooks", () => {
       }
     }
     await page.close();
-  }, 120_000);
+  });
 });

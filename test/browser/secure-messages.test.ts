@@ -116,6 +116,20 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     await page.context().close();
   });
 
+  it("downloads a file from the page", async () => {
+    const content = Buffer.from("The code is 4711").toString("base64");
+    const { page } = await opened({ attachments: [{ filename: "code.txt", content }] }, {});
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "code.txt" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("code.txt");
+    const bytes: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) bytes.push(chunk as Buffer);
+    expect(Buffer.concat(bytes).toString()).toBe("The code is 4711");
+    await page.context().close();
+  });
+
   it("asks for the passphrase and reports a wrong one", async () => {
     const { link } = await delivered({
       html: "<p>The code is 4711</p>",
@@ -140,6 +154,10 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
         "<h2>Dear Ada</h2><p>Your contract is ready. The code of the safe is <b>4711</b>; please learn it by heart.</p>";
       const { link } = await delivered({
         html: `<html lang="en"><body style="font-family:sans-serif">${letter}</body></html>`,
+        attachments: [
+          { filename: "Contract of the safe, signed by both parties in 2026.pdf", content: "YWJj" },
+          { filename: "notes.txt", content: Buffer.alloc(812_000).toString("base64") },
+        ],
       });
       const cover = await openPage(browser, link, options);
       await savePicture(cover, `secure-cover-${place}-${colorScheme}`);

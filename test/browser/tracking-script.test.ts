@@ -1,11 +1,11 @@
 // The tracking script in a real browser, in a page of another origin, like a customer's website.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 import { launchBrowser } from "../support/browser-pages.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 describe.skipIf(!inject("chromium"))("the tracking script", () => {
   let browser: Browser;
@@ -47,7 +47,7 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
   }
 
   async function events(count: number): Promise<{ eventName: string; url: string }[]> {
-    for (let waited = 0; ; waited += 50) {
+    return waitFor(async () => {
       const { events: found } = expectStatus(
         200,
         await client.call<{ events: { eventName: string; url: string }[] }>(
@@ -55,9 +55,9 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
           "/events/custom",
         ),
       ).body.data;
-      if (found.length >= count || waited > 5000) return found;
-      await sleep(50);
-    }
+      expect(found.length).toBeGreaterThanOrEqual(count);
+      return found;
+    });
   }
   const run = (page: Page, code: string) => page.evaluate(code);
 

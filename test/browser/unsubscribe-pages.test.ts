@@ -105,6 +105,11 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     await page.context().close();
   });
 
+  const openPreferences = (page: Page) =>
+    page.getByRole("link", { name: "Ihre E-Mail-Einstellungen" }).click();
+  const goToPreferences = (page: Page, { unsubscribePageUrl: link }: NewsletterReader) =>
+    page.goto(`${link}?view=preferences`);
+
   /** The states of the page, and how a reader reaches them. */
   const states: [
     name: string,
@@ -141,7 +146,9 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
       },
       "Diese Adresse erhält keine E-Mails",
     ],
-    ["preferences", async () => {}, "Ihre E-Mail-Einstellungen", { topics }],
+    ["ask-topic", async () => {}, "Abmelden?", { topics }],
+    ["preferences", openPreferences, "Ihre E-Mail-Einstellungen", { topics }],
+    ["preferences-without-topics", goToPreferences, "Ihre E-Mail-Einstellungen"],
     [
       "left-topic",
       (page) => page.getByRole("button", { name: "Product news abbestellen" }).click(),
@@ -150,7 +157,10 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     ],
     [
       "many-topics",
-      (page) => page.getByRole("button", { name: "Auswahl speichern" }).click(),
+      async (page) => {
+        await openPreferences(page);
+        await page.getByRole("button", { name: "Auswahl speichern" }).click();
+      },
       "Ihre Auswahl ist gespeichert",
       { topics: manyTopics },
     ],

@@ -16,7 +16,7 @@ import { startEngines } from "../../infra/local/engines/engines.ts";
 const clientOf = (env: Record<string, string>, accessKeyId = env.AWS_ACCESS_KEY_ID!) =>
   new DynamoDBClient({
     endpoint: env.AWS_ENDPOINT_URL_DYNAMODB!,
-    credentials: { accessKeyId, secretAccessKey: "any" },
+    credentials: { accessKeyId, secretAccessKey: env.AWS_SECRET_ACCESS_KEY! },
   });
 
 test("a second start finds the items, and requests without the key cannot read them", async () => {

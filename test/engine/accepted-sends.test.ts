@@ -1,6 +1,6 @@
 // Accepted sends of a chunk have no items before their first event. If the chunk is in S3, its
 // sends get items at the hand-over: such a chunk is the reference for all responses.
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import {
   get,
   put,
@@ -10,7 +10,7 @@ import {
   writeMany,
 } from "../../shared/adapters/dynamodb/table.ts";
 import * as blobs from "../../shared/adapters/s3/objects.ts";
-import { now, sleep } from "../../shared/clock.ts";
+import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -20,8 +20,9 @@ import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts"
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
 import * as suspended from "../../shared/domain/sending/bulk/suspended-chunks.ts";
+import { listSends, type SendFilter } from "../../shared/domain/sending/list-sends.ts";
 import * as sources from "../../shared/domain/sending/mail-sources.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { Send, type SendItem, sendStatuses } from "../../shared/domain/sending/send-schema.ts";
 import { erasedEmail } from "../../shared/kernel/email-fields.ts";
 import { blockOf, keys, ranges } from "../../shared/keys.ts";
 import { createContact, recordHandOver } from "../support/contacts.ts";
@@ -33,14 +34,13 @@ import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 import { stageMail } from "../support/staged.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailTest.useOwnTableAndQueues);
 
 type Sender = mailTest.TestSender;
 
 /** The stored items of the sends, without their overflow events. */
 const itemsOf = async ({ caller: { orgId } }: Sender, ids: number[]) => {
-  const found = await Promise.all(ids.map((id) => get<sends.SendItem>(keys.send(orgId, id))));
+  const found = await Promise.all(ids.map((id) => get<SendItem>(keys.send(orgId, id))));
   return found.flatMap((item) => item ?? []);
 };
 
@@ -143,8 +143,8 @@ async function readAnswers(
   { caller, siteId }: Sender,
   { ids, contactIds, batchId, campaign }: Subject,
 ): Promise<unknown> {
-  const list = async (filter: sends.SendFilter) =>
-    (await sends.list(caller, { limit: 100 }, filter)).sends.map((send) => sends.Send.parse(send));
+  const list = async (filter: SendFilter) =>
+    (await listSends(caller, { limit: 100 }, filter)).sends.map((send) => Send.parse(send));
   const personalData = await Promise.all(contactIds.map((id) => getPersonalData(caller, id)));
   const newestFirst = (a: { id: number }, b: { id: number }) => b.id - a.id;
   return {
@@ -154,7 +154,7 @@ async function readAnswers(
     all: await list({ siteId }),
     batch: await list({ batchId }),
     campaign: await list({ campaignId: campaign.id }),
-    byStatus: await Promise.all(sends.sendStatuses.map((status) => list({ status }))),
+    byStatus: await Promise.all(sendStatuses.map((status) => list({ status }))),
     byContact: await Promise.all(contactIds.map((contactId) => list({ contactId }))),
     people: personalData.map((person) => ({
       ...PersonalData.parse(person),
@@ -364,11 +364,11 @@ test("mail whose content expired while its campaign was paused is cancelled", as
     from,
     recipients.map(({ id }) => id),
   );
-  provider.latencyMs = 100;
-  const running = mailTest.runLane(orgId, configId);
-  while (!provider.calls.length) await sleep(5);
-  await write(sources.setSourceStateWrite(orgId, source, "paused"));
-  await running;
+  await mailTest.whileProviderWaits(
+    from,
+    () => mailTest.runLane(orgId, configId),
+    () => write(sources.setSourceStateWrite(orgId, source, "paused")),
+  );
   await mailTest.runWorkers();
   await writeMany([remove(keys.bulkContent(orgId, blockOf(ids[0]!)))]);
   await write(sources.setSourceStateWrite(orgId, source, "going"));

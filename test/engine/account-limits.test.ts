@@ -1,20 +1,17 @@
 // Rate and 24-hour quota that Amazon SES reports for an account.
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { get, query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as accountLimits from "../../shared/domain/senders/account-limits.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
-import type * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
 import { prepareChunk } from "../../shared/domain/sending/bulk/prepared-chunk.ts";
-import * as systemMail from "../../shared/domain/sending/system-mail.ts";
+import type { QueuedChunk } from "../../shared/domain/sending/bulk/queued-chunk.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { crashAtEveryStep } from "../support/crash-injection.ts";
 import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(async () => {
   await mailTest.useOwnTableAndQueues();
   process.env.SYSTEM_SENDER = "ses:no-reply@pennymail.test";
@@ -100,7 +97,7 @@ test("the calls in flight follow the rate of the account", async () => {
   const from = await createSender();
   const { caller, configId } = from;
   await mailTest.sendBatch(from, mailTest.uniqueRecipients(100));
-  const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(caller.orgId, configId));
+  const { items } = await query<QueuedChunk>(ranges.queuedChunks(caller.orgId, configId));
   const limitCalls = async () =>
     (await prepareChunk(caller.orgId, configId, items[0]!))!.transport!.limitCalls(25);
   const { sendQuota } = from.provider;
@@ -141,24 +138,6 @@ test("the owner gets one mail a day when 80 % of the quota is used up", async ()
   clock.advanceClock(24 * 3600);
   await Promise.all([refresh(from), refresh(from)]);
   expect(takeWarnings()).toEqual([warning]);
-});
-
-test("the warning names the account and its quota", async () => {
-  const from = await createSender();
-  from.provider.sendQuota!.SentLast24Hours = 812;
-  await verify(from);
-  process.env.SYSTEM_SENDER = String(from.configId);
-  await systemMail.sendSystemMail({
-    mail: "sending_quota",
-    orgId: from.caller.orgId,
-    configId: from.configId,
-  });
-  const owner = await accounts.getOwner(from.caller.orgId);
-  expect(from.provider.mails.at(-1)).toMatchObject({
-    to: owner!.email,
-    subject: "Your Amazon SES account has used 80 % of its quota",
-    text: expect.stringMatching(/sent 812 emails in the last 24 hours. It may send 1,000/),
-  });
 });
 
 test("the owner gets the warning also if the worker crashes", async () => {

@@ -6,6 +6,7 @@ import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as attempts from "../../shared/domain/identity/attempt-limits.ts";
+import * as passwordChanges from "../../shared/domain/identity/password-changes.ts";
 import * as sessions from "../../shared/domain/identity/sessions.ts";
 import { authenticate, sessionCookieName } from "../../shared/http/authenticate.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
@@ -121,7 +122,7 @@ test("a session expires after seven days", async () => {
 test("a change of password ends the user's other sessions and keeps this one", async () => {
   const { email, token, caller } = await createAccount();
   const other = await login({ email, password }, address);
-  await accounts.changePassword(caller, {
+  await passwordChanges.changePassword(caller, {
     currentPassword: password,
     newPassword: "another horse altogether",
   });
@@ -136,7 +137,7 @@ test("a stolen session can guess the current password at most ten times", async 
   const { caller } = await createAccount();
   const guess = () =>
     outcomeOf(
-      accounts.changePassword(caller, {
+      passwordChanges.changePassword(caller, {
         currentPassword: "a wild guess",
         newPassword: "mine from now on",
       }),
@@ -150,8 +151,8 @@ test("a reset ends every session, opens no new one, and unlocks the login", asyn
   const other = await login({ email, password }, address);
   for (let i = 0; i < 10; i++)
     await attempts.withAttemptLimits([attempts.accountLimit(email)], async () => undefined);
-  const started = await accounts.createResetToken(email);
-  await accounts.resetPassword(started!.token, "quite a new password");
+  const started = await passwordChanges.createResetToken(email);
+  await passwordChanges.resetPassword(started!.token, "quite a new password");
   expect([await alive(token), await alive(other.token)]).toEqual([false, false]);
   expect(
     await queryAll(ranges.userSessions(caller.orgId, caller.userId), { consistent: true }),
@@ -163,54 +164,56 @@ test("a reset ends every session, opens no new one, and unlocks the login", asyn
 
 test("a reset token works once, even when it is used twice at the same time", async () => {
   const { email } = await createAccount();
-  const { token } = (await accounts.createResetToken(email))!;
+  const { token } = (await passwordChanges.createResetToken(email))!;
   const outcomes = await Promise.all(
     ["the first new one", "the second new one"].map((next) =>
-      outcomeOf(accounts.resetPassword(token, next)),
+      outcomeOf(passwordChanges.resetPassword(token, next)),
     ),
   );
   expect(outcomes.sort()).toEqual(["done", "invalid_token"]);
-  expect(await outcomeOf(accounts.resetPassword(token, "a third new one"))).toBe("invalid_token");
+  expect(await outcomeOf(passwordChanges.resetPassword(token, "a third new one"))).toBe(
+    "invalid_token",
+  );
 });
 
 test("a reset token expires after an hour, or when the password changes", async () => {
   const { email, caller } = await createAccount();
   const [old, older] = [
-    (await accounts.createResetToken(email))!,
-    (await accounts.createResetToken(email))!,
+    (await passwordChanges.createResetToken(email))!,
+    (await passwordChanges.createResetToken(email))!,
   ];
-  await accounts.changePassword(caller, {
+  await passwordChanges.changePassword(caller, {
     currentPassword: password,
     newPassword: "changed by hand",
   });
-  expect(await outcomeOf(accounts.resetPassword(old.token, "quite a new password"))).toBe(
+  expect(await outcomeOf(passwordChanges.resetPassword(old.token, "quite a new password"))).toBe(
     "invalid_token",
   );
-  expect(await outcomeOf(accounts.resetPassword(older.token, "quite a new password"))).toBe(
+  expect(await outcomeOf(passwordChanges.resetPassword(older.token, "quite a new password"))).toBe(
     "invalid_token",
   );
-  const late = (await accounts.createResetToken(email))!;
-  clock.advanceClock(accounts.resetTtlSeconds);
-  expect(await outcomeOf(accounts.resetPassword(late.token, "quite a new password"))).toBe(
+  const late = (await passwordChanges.createResetToken(email))!;
+  clock.advanceClock(passwordChanges.resetTtlSeconds);
+  expect(await outcomeOf(passwordChanges.resetPassword(late.token, "quite a new password"))).toBe(
     "invalid_token",
   );
 });
 
 test("only an existing user can start a reset, and the token is stored as a hash only", async () => {
-  expect(await accounts.createResetToken(uniqueEmail())).toBeUndefined();
+  expect(await passwordChanges.createResetToken(uniqueEmail())).toBeUndefined();
   const { email } = await createAccount();
-  const { token, name } = (await accounts.createResetToken(email))!;
+  const { token, name } = (await passwordChanges.createResetToken(email))!;
   expect(name).toBe("Ada");
   expect(JSON.stringify(await get(keys.resetToken(sha256(token))))).not.toContain(token);
 });
 
 test("a login with the old password that is concurrent with a reset opens no session", async () => {
   const { email, caller } = await createAccount();
-  const { token } = (await accounts.createResetToken(email))!;
+  const { token } = (await passwordChanges.createResetToken(email))!;
   const logins = Array.from({ length: 6 }, () =>
     login({ email, password }, address).catch(() => undefined),
   );
-  await accounts.resetPassword(token, "quite a new password");
+  await passwordChanges.resetPassword(token, "quite a new password");
   const opened = await Promise.all(logins);
   const openSessions = await Promise.all(opened.flatMap((one) => (one ? [alive(one.token)] : [])));
   expect(openSessions).not.toContain(true);
@@ -232,16 +235,12 @@ test("a reset ends more sessions than one call can delete", async () => {
   expect((await Promise.all(opened.map(({ token }) => alive(token)))).filter(Boolean)).toEqual([]);
 });
 
-test("a busy organization's requests are counted in advance, and no more than its limit", async () => {
+test("parallel requests of an organization are each counted once", async () => {
   const { caller } = await createAccount();
   clock.advanceClock(60 - (clock.epochSeconds() % 60));
-  limits.enforce({ orgId: caller.orgId, plan: "enterprise" }, "send", 1);
-  const numbers: number[] = [];
-  const { usage } = await measureUnits(async () => {
-    while (numbers.length < 100) numbers.push(await limits.countRequest(caller.orgId, "send"));
-  });
+  const requests = Array.from({ length: 100 }, () => limits.countRequest(caller.orgId, "send"));
+  const numbers = (await Promise.all(requests)).toSorted((a, b) => a - b);
   expect(numbers).toEqual(numbers.map((_, i) => i + 1));
-  expect(usage.writeUnits).toBeLessThan(20);
   expect(await limits.readCount(caller.orgId, "send")).toBe(100);
 });
 

@@ -4,14 +4,22 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from "@aws-sdk/client-dynamodb";
-import type * as sqsSdk from "@aws-sdk/client-sqs";
-import type * as dynamoDbSdk from "@aws-sdk/lib-dynamodb";
+import {
+  SendMessageBatchCommand,
+  type SendMessageBatchCommandInput,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { afterEach, expect, test } from "vitest";
 import { account } from "../../functions/http/account.ts";
-import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import * as dynamoDbCommands from "../../shared/adapters/dynamodb/commands.ts";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
 import {
   getMany,
@@ -20,11 +28,9 @@ import {
   transact,
   update,
   updateReturning,
-  updateTogether,
   write,
   writeMany,
 } from "../../shared/adapters/dynamodb/table.ts";
-import * as sqsClient from "../../shared/adapters/sqs/client.ts";
 import { enqueue } from "../../shared/adapters/sqs/enqueue.ts";
 import { queues } from "../../shared/queues.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
@@ -32,17 +38,8 @@ import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 
 useDynamoDbEngine();
 
-// The commands and clients have the names and types of the SDK, which the mocks expect.
-const {
-  BatchExecuteStatementCommand,
-  BatchGetCommand,
-  BatchWriteCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} = dynamoDbCommands as unknown as typeof dynamoDbSdk;
-const { SendMessageBatchCommand } = sqsClient as unknown as typeof sqsSdk;
-const dynamo = mockClient(DynamoDbClient as unknown as typeof dynamoDbSdk.DynamoDBDocumentClient);
-const sqs = mockClient(sqsClient.SqsClient as unknown as typeof sqsSdk.SQSClient);
+const dynamo = mockClient(DynamoDBDocumentClient);
+const sqs = mockClient(SQSClient);
 afterEach(() => {
   dynamo.reset();
   sqs.reset();
@@ -96,31 +93,6 @@ test("a batch of inserts retries throttled statements and reports duplicates", a
   await expect(insertMany([{ key: at(1), item: {} }])).rejects.toThrow("ValidationError");
 });
 
-test("of joined updates, only those whose statements fail reject", async () => {
-  dynamo
-    .on(BatchExecuteStatementCommand)
-    .resolvesOnce({
-      Responses: [
-        {},
-        { Error: { Code: "ConditionalCheckFailed" } },
-        { Error: { Code: "ValidationError", Message: "no" } },
-        { Error: { Code: "ThrottlingError" } },
-      ],
-    })
-    .rejects(new Error("DynamoDB is out of reach"));
-  const { result } = await measureUnits(() =>
-    Promise.allSettled(
-      some(4).map((n) => updateTogether({ key: at(n), set: { n }, ifEquals: { n: 0 } })),
-    ),
-  );
-  expect(result).toMatchObject([
-    { value: true },
-    { value: false },
-    { reason: { message: "A statement failed: ValidationError no" } },
-    { reason: { message: "DynamoDB is out of reach" } },
-  ]);
-});
-
 const cancelled = (...Codes: string[]) =>
   new TransactionCanceledException({
     ...aws,
@@ -166,7 +138,7 @@ test("retries a plain write after a conflict with a transaction", async () => {
 test("sends rejected SQS messages again, and throws if SQS keeps rejecting them", async () => {
   const accepted: string[] = [];
   let calls = 0;
-  sqs.on(SendMessageBatchCommand).callsFake(({ Entries }: sqsSdk.SendMessageBatchCommandInput) => {
+  sqs.on(SendMessageBatchCommand).callsFake(({ Entries }: SendMessageBatchCommandInput) => {
     const failing = calls++ === 0 ? Entries!.slice(1) : [];
     accepted.push(
       ...Entries!

@@ -17,16 +17,17 @@ import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
-import type { Send } from "../../shared/domain/sending/sends.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
+import type { Send } from "../../shared/domain/sending/send-schema.ts";
 import { domainOf } from "../../shared/kernel/email-fields.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import { ranges } from "../../shared/keys.ts";
 import { type EventType, eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { type QueuedEvent, queues } from "../../shared/queues.ts";
 import { applyMessages } from "../support/delivery-events.ts";
-import { everything } from "../support/extent.ts";
+import { everything, seed } from "../support/extent.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import * as mailTest from "../support/sending.ts";
@@ -54,7 +55,7 @@ interface SendHistory {
   arrivedEvents: { event: Event; day: string }[];
 }
 
-const chance = seededRandom(7);
+const chance = seededRandom(seed);
 const below = (n: number): number => Math.floor(chance() * n);
 const pick = <T>(all: readonly T[]): T => all[below(all.length)]!;
 const shuffled = <T>(all: T[]): T[] =>
@@ -64,9 +65,7 @@ const shuffled = <T>(all: T[]): T[] =>
     .map(([, one]) => one);
 const dayAt = (at: Date): string => at.toLocaleDateString("en-CA", { timeZone: zone });
 
-test("all figures equal the raw history for repeated events in any order", {
-  timeout: 300_000,
-}, async () => {
+test("all figures equal the raw history for repeated events in any order", async () => {
   const first = await mailTest.createSender("postmark");
   open.push(first);
   const { caller } = first;
@@ -77,13 +76,10 @@ test("all figures equal the raw history for repeated events in any order", {
     credentials: { apiKey: "postmark-token" },
     fromEmail: "other@example.com",
   };
-  const { id: configId } = await sendingConfigs.create(
-    caller,
-    sendingConfigs.NewSendingConfig.parse(config),
-  );
+  const { id: configId } = await sendingConfigs.create(caller, NewSendingConfig.parse(config));
   const hearing = await sendingConfigs.create(
     caller,
-    sendingConfigs.NewSendingConfig.parse({
+    NewSendingConfig.parse({
       provider: "sendgrid",
       credentials: { apiKey: "SG.none" },
       fromEmail: "hears@example.com",
@@ -351,9 +347,12 @@ function added(plus: Sum[], minus: Sum[] = []): Sum {
 const rate = (part: number, whole: number) =>
   whole > 0 ? Math.max(0, Math.min(1, part / whole)) : 0;
 
+/** An event can correct a count of an earlier day. No shown count is negative for that. */
+const shown = (n = 0) => Math.max(0, n);
+
 function figures(days: Days, from: string, to: string) {
   const sum = within(days, from, to);
-  const of = (name: string) => sum[name] ?? 0;
+  const of = (name: string) => shown(sum[name]);
   const names = [
     "sent",
     "delivered",
@@ -477,11 +476,12 @@ async function agreeOnDelivery(
     ),
   );
   const { hard, soft, block, topReasons } = found.bounceBreakdown;
-  expect({ hard, soft, block }).toEqual({
-    hard: sum.hard ?? 0,
-    soft: sum.soft ?? 0,
-    block: sum.block ?? 0,
-  });
+  const kinds = { hard: sum.hard ?? 0, soft: sum.soft ?? 0, block: sum.block ?? 0 };
+  expect(hard + soft + block).toBe(totals.bounced);
+  // If none of them is negative, these bounds and the sum make all equal.
+  expect(hard).toBeLessThanOrEqual(shown(kinds.hard));
+  expect(soft).toBeLessThanOrEqual(shown(kinds.soft));
+  expect(block).toBeLessThanOrEqual(shown(kinds.block));
   const reasons = Object.entries(sum).flatMap(([name, n]) =>
     name.startsWith("reason ") && n > 0 ? [[name.slice(7), n] as const] : [],
   );
@@ -499,12 +499,13 @@ async function agreeOnDelivery(
     const one = within(its, from, today);
     return {
       domain,
-      sent: (one.delivered ?? 0) + (one.bounced ?? 0) + (one.dropped ?? 0),
-      opened: one.opened ?? 0,
+      settled: (one.delivered ?? 0) + (one.bounced ?? 0) + (one.dropped ?? 0),
+      opened: shown(one.opened),
     };
   });
   const top = receivers
-    .filter(({ sent }) => sent > 0)
+    .filter(({ settled }) => settled > 0)
+    .map(({ settled, ...one }) => ({ ...one, sent: settled }))
     .sort((a, b) => b.sent - a.sent || (a.domain < b.domain ? -1 : 1));
   expect(
     found.ispBreakdown
@@ -515,7 +516,7 @@ async function agreeOnDelivery(
     ({ domain }) => domain === "gmail.com" || domain === "googlemail.com",
   );
   expect(found.ispGroups.find(({ group }) => group === "Gmail")?.sent ?? 0).toBe(
-    gmail.reduce((total, { sent }) => total + sent, 0),
+    shown(gmail.reduce((total, { settled }) => total + settled, 0)),
   );
   for (const { sendingConfigId, label: _, provider: __, ...one } of found.configPerformance)
     expect(one).toEqual(figures(configs.get(sendingConfigId)!, from, today));
@@ -575,7 +576,7 @@ async function everySend(
 ): Promise<Send[]> {
   const all: Send[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
-    const page = await sends.list(caller, { limit: 100, cursor }, { siteId });
+    const page = await listSends(caller, { limit: 100, cursor }, { siteId });
     all.push(...page.sends);
     cursor = page.pagination.nextCursor ?? undefined;
     more = cursor !== undefined;

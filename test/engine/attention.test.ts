@@ -16,7 +16,10 @@ import { createEachKind, type IdsByKind } from "../support/one-of-each-record.ts
 async function world(): Promise<{ caller: Caller; made: IdsByKind }> {
   const { caller, token } = await createAccount();
   const made = await createEachKind({ cookies: [`${sessionCookieName}=${token}`] });
-  await setFields(caller, "CONFIG", made["sending-configs"], { verified: true });
+  await setFields(caller, "CONFIG", made["sending-configs"], {
+    verified: true,
+    firstEventAt: now().toISOString(),
+  });
   return { caller, made };
 }
 
@@ -65,7 +68,7 @@ async function breakEverything({ caller, made }: Awaited<ReturnType<typeof world
       }),
     ),
     write(
-      put(keys.quotaAndCredits(orgId), {
+      put(keys.accountShard(orgId, 0), {
         period: period.start,
         mails: 2 * plans.free.mailsPerMonth,
         charged: 0,

@@ -24,8 +24,8 @@ import {
 } from "../../shared/domain/audit/entries.ts";
 import { type Verification, verify } from "../../shared/domain/audit/verify.ts";
 import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
-import { createResetToken } from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import { createResetToken } from "../../shared/domain/identity/password-changes.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { indexes, keys, ranges } from "../../shared/keys.ts";
 import { createAccount, password, type TestAccount, uniqueEmail } from "../support/accounts.ts";

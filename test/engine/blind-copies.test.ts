@@ -1,25 +1,25 @@
 // Blind copies of a site's mail: who gets them, and that events about them do not change the send.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
-import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import { filterSuppressed } from "../../shared/domain/audience/suppressions/suppression-lookups.ts";
 import { isAboutBlindCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as batches from "../../shared/domain/sending/accept/accept-batch.ts";
+import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
+import { BatchMessage } from "../../shared/domain/sending/accept/batch-message.ts";
+import { loadIntake } from "../../shared/domain/sending/accept/intake.ts";
+import { SingleMessage } from "../../shared/domain/sending/accept/single-message.ts";
 import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
-import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
-import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
-import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
-import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import { createContact } from "../support/contacts.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import * as mailTest from "../support/sending.ts";
 import { stageMail } from "../support/staged.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
 const archive = "Archive@shop.example";
 let from: mailTest.TestSender;
 
@@ -151,7 +151,7 @@ test("events about the blind copy change neither the send nor counters nor suppr
   });
   expect(
     (
-      await suppressions.filterSuppressed(orgId, ["dee@example.com", archive], {
+      await filterSuppressed(orgId, ["dee@example.com", archive], {
         purpose: "marketing",
       })
     ).size,

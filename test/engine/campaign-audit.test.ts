@@ -1,7 +1,7 @@
 // Audits of campaigns: each candidate has exactly one outcome, and the hash can be recomputed from
 // the exported rows. The provider's own list of mails judges the rows.
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { put, query, remove, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
@@ -41,7 +41,6 @@ import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { runLane } from "../support/sending.ts";
 
-vi.setConfig({ testTimeout: 600_000 });
 beforeAll(useVirtualQueues);
 
 const anHour = { forSeconds: 3600 };

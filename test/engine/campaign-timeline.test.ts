@@ -4,7 +4,7 @@ import * as clock from "../../shared/clock.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { getTimeline } from "../../shared/domain/campaigns/campaign-timeline.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -33,7 +33,7 @@ test("each email, open and click counts once, by hour for three days and then by
   expect(await getTimeline(caller, id)).toEqual({ hours: [], days: [] });
   await actions.sendNow(caller, id);
   await runWorkers({ forSeconds: 60 }, sendingWorkers);
-  const { sends: sent } = await sends.list(caller, { page: 1, limit: 3 }, { campaignId: id });
+  const { sends: sent } = await listSends(caller, { page: 1, limit: 3 }, { campaignId: id });
   const [a, b, c] = sent.map((send) => send.id) as [number, number, number];
   const report = async (type: "delivered" | "open" | "click", ...sendIds: number[]) => {
     const data = type === "click" ? { data: { url: "https://shop.example" } } : {};

@@ -1,9 +1,8 @@
 // Campaigns over time: recipients, schedules, concurrent changes and counters.
 
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { worker as drainWorker } from "../../functions/queue/drain.ts";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import {
   queryAll,
   remove,
@@ -13,6 +12,7 @@ import {
   writeMany,
 } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
+import { getAttention } from "../../shared/domain/analytics/attention.ts";
 import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
@@ -34,12 +34,13 @@ import * as cursors from "../../shared/domain/campaigns/engine/fan-out-cursors.t
 import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
 import * as proofs from "../../shared/domain/campaigns/proofs.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { minParallelCalls } from "../../shared/domain/sending/bulk/parallel-calls.ts";
 import * as held from "../../shared/domain/sending/bulk/suspended-chunks.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
-import { release } from "../../shared/kernel/lease.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
+import { release } from "../../shared/kernel/leases.ts";
 import { blockOf, emailShardOf, emailShards, type Key, keys, ranges } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
 import {
@@ -56,10 +57,9 @@ import {
 } from "../support/campaigns.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { everything } from "../support/extent.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
 
 const keyOf = ({ caller: { orgId } }: CampaignSender, id: number) => ({
@@ -98,7 +98,7 @@ describe("the audience", () => {
       stats: { recipients: n, sent: n },
     });
     expect(finished.sendingConfigLabel).toBe("Shop <shop@example.com>");
-    const { sends: listed } = await sends.list(from.caller, { limit: 10 }, { campaignId: id });
+    const { sends: listed } = await listSends(from.caller, { limit: 10 }, { campaignId: id });
     expect(listed.map(({ campaignId, status }) => [campaignId, status])).toEqual(
       Array(10).fill([id, "sent"]),
     );
@@ -269,7 +269,7 @@ describe("the audience", () => {
     await state.sendNow(from.caller, id);
     for (const shard of emailShards.slice(0, 8)) await fanOut.runFanOut(keyOf(from, id), shard);
     await mailTest.runLane(from.caller.orgId, from.configId);
-    const { sends: firstSends } = await sends.list(from.caller, { limit: 100 }, {});
+    const { sends: firstSends } = await listSends(from.caller, { limit: 100 }, {});
     await expired(from, new Set(firstSends.map((send) => blockOf(send.id))));
     await contacts.change(from.caller, contactId, { email: second });
     await runWorkers(anHour);
@@ -430,7 +430,7 @@ describe("concurrent requests", () => {
     const from = await createCampaignSender();
     await insertListMembers(from, 2);
     const { id } = await createDraft(from);
-    const holding = pauseCall(TransactWriteCommand);
+    const holding = pauseCall("TransactWriteItems");
     const sending = state.sendNow(from.caller, id).then(
       () => true,
       () => false,
@@ -438,7 +438,7 @@ describe("concurrent requests", () => {
     await holding.reached;
     await campaigns.updateCampaign(from.caller, id, { subject: "Changed" });
     holding.release();
-    restoreClient();
+    removePauses();
     const isSent = await sending;
     await runWorkers(anHour);
     expect(expectNoDuplicates(from).map(({ subject }) => subject)).toEqual(
@@ -576,7 +576,7 @@ describe("concurrent requests", () => {
     await runWorkers(anHour);
     await expect(readCampaign(from, id)).rejects.toMatchObject({ kind: "missing" });
     // Deleting a campaign does not delete its sends.
-    expect((await sends.list(from.caller, { limit: 10 }, {})).sends).toHaveLength(2);
+    expect((await listSends(from.caller, { limit: 10 }, {})).sends).toHaveLength(2);
     await from.provider.stop();
   });
 });
@@ -596,7 +596,7 @@ describe("an A/B test", () => {
     await state.sendNow(from.caller, id);
     await runWorkers({ forSeconds: 600 });
     const before = await readConsistentNumbers(from, id);
-    const { sends: out } = await sends.list(
+    const { sends: out } = await listSends(
       from.caller,
       { limit: 100 },
       { campaignId: id, status: "sent" },
@@ -654,7 +654,7 @@ describe("an A/B test", () => {
     expect(from.provider.mails.filter((mail) => mail.subject === subject)).toHaveLength(
       winning.recipients,
     );
-    const { sends: all } = await sends.list(
+    const { sends: all } = await listSends(
       from.caller,
       { limit: 100 },
       { campaignId: campaign.id },
@@ -796,7 +796,7 @@ test("a campaign without quota pauses with a reason, and continues with credits"
   await insertListMembers(from, 60);
   const { period } = await allowance.getQuota(orgId);
   const spent = { period: period.start, mails: plans.free.mailsPerMonth - 20, charged: 0 };
-  await write(update(keys.quotaAndCredits(orgId), { set: spent }));
+  await write(update(keys.account(orgId), { set: spent }));
   const { id } = await createDraft(from);
   await state.sendNow(from.caller, id);
   await runWorkers(anHour);
@@ -809,7 +809,7 @@ test("a campaign without quota pauses with a reason, and continues with credits"
   const { accepted } = await readConsistentNumbers(from, id);
   expect(accepted).toBeGreaterThan(10);
   expect(accepted).toBeLessThanOrEqual(20);
-  await write(update(keys.quotaAndCredits(orgId), { add: { balance: 1_000_000 } }));
+  await write(update(keys.account(orgId), { add: { balance: 1_000_000 } }));
   await state.resume(from.caller, id);
   await runWorkers(anHour);
   expect(await readConsistentNumbers(from, id)).toMatchObject({ candidates: 60, sent: 60 });
@@ -817,8 +817,34 @@ test("a campaign without quota pauses with a reason, and continues with credits"
   expect((await allowance.getQuota(orgId)).account.balance).toBe(
     1_000_000 - 40 * mailPriceInMillicents(false),
   );
-  const { sends: all } = await sends.list(from.caller, { limit: 100 }, { campaignId: id });
+  const { sends: all } = await listSends(from.caller, { limit: 100 }, { campaignId: id });
   expect(all.filter(({ cost }) => cost > 0)).toHaveLength(40);
+  await from.provider.stop();
+});
+
+test("a campaign whose provider has no credits shows why it waits, in the provider's words", async () => {
+  const from = await createCampaignSender("postmark");
+  await insertListMembers(from, 3);
+  const noCredits = "You are out of credits. Buy more to go on.";
+  const body = { ErrorCode: 405, Message: noCredits };
+  from.provider.faultFor = () => ({ status: 422, body });
+  const { id } = await createDraft(from);
+  const readDetail = () => campaigns.findCampaignDetail(from.caller, id);
+  expect(await readDetail()).toMatchObject({ waitingReason: null });
+  await state.sendNow(from.caller, id);
+  await runWorkers({ forSeconds: 600 });
+  const waiting = await readDetail();
+  expect(waiting.status).toBe("sending");
+  expect(waiting.waitingReason).toMatch(/^Email waits, because .* no emails or credits left\. /);
+  expect(waiting.waitingReason).toContain(noCredits);
+  const { problems } = await getAttention(from.caller);
+  expect(problems.find(({ code }) => code === "sending_config_failing")?.message).toContain(
+    noCredits,
+  );
+  from.provider.faultFor = () => undefined;
+  await runWorkers({ forSeconds: 2 * 3600 });
+  expect(await readDetail()).toMatchObject({ status: "sent", waitingReason: null });
+  expect(from.provider.mails).toHaveLength(3);
   await from.provider.stop();
 });
 
@@ -854,7 +880,7 @@ test("a preview reports missing variables and an unverified sender", async () =>
 const bare = ({ caller, siteId }: CampaignSender) =>
   templates.create(
     caller,
-    templates.NewTemplate.parse({ siteId, name: "Bare", subject: "News", html: "<p>News</p>" }),
+    NewTemplate.parse({ siteId, name: "Bare", subject: "News", html: "<p>News</p>" }),
   );
 
 test("the audience of a draft is counted by reason, as the campaign then goes out", async () => {
@@ -965,14 +991,14 @@ test("UTM parameters and preview text are in the mails of a campaign, by variant
     '<p>Hi</p><a href="https://shop.example/?c={{ code }}">Shop</a>' +
     '<a href="{{ unsubscribeUrl }}">Leave</a>';
   await createVariant(from, id, { subject: "A", html });
-  await createVariant(from, id, { subject: "B", html, previewText: "Own" });
+  await createVariant(from, id, { subject: "B", html, previewText: "Own words" });
   await state.sendNow(from.caller, id);
   await runWorkers(anHour);
   const mails = expectNoDuplicates(from);
   expect(mails).toHaveLength(6);
   for (const { subject, html: body = "", text, to } of mails) {
     const i = /-(\d)@/.exec(to)![1];
-    const preview = subject === "A" ? `For P${i} &lt;only&gt;` : "Own";
+    const preview = subject === "A" ? `For P${i} &lt;only&gt;` : "Own words";
     expect(body).toMatch(/^<div class="pm-preview"/);
     expect(body).toContain(`>${preview}&#847;`);
     const campaign = "utm_source=news&amp;utm_medium=email&amp;utm_campaign=Spring%20sale";

@@ -73,6 +73,10 @@ describe("a normalized link", () => {
       `${shop}/${"a-long-title-of-2026-".repeat(5)}`,
       `${shop}/${"a-long-title-of-2026-".repeat(5)}`,
     ],
+    ["HTTPS://Shop.Example?utm_source=x", `${shop}/`],
+    [`${shop}/caf%E9/%EF?a[0]=1&b=%20+c&d`, `${shop}/caf%E9/%EF?a[0]=1&b=%20+c&d`],
+    [`${shop}/?a&b=`, `${shop}/?a&b=`],
+    [`${shop}/?a=b=c&utm_medium=x#?utm_source=y`, `${shop}/?a=b=c#?utm_source=y`],
     ["mailto:ada@example.com?subject=Hi", "mailto:{email}?subject=Hi"],
     ["not a link", "not a link"],
   ])("of %s is %s", (url, normalized) => expect(normalize(url)).toBe(normalized));
@@ -161,8 +165,8 @@ describe("the clicks of a campaign", () => {
     const sender = await createCampaignSender();
     const { caller, campaignId, sendIds } = await createSentCampaign(sender, 1);
     const events = Array.from({ length: 25 }, (_, i) => [
-      click(sendIds[0]!, `${shop}/${i % 10}`, 60 + i),
-      click(sendIds[0]!, `${shop}/${i % 10}`, 100 + i),
+      click(sendIds[0]!, `${shop}/${i % 10}`, 60 + 2 * i),
+      click(sendIds[0]!, `${shop}/${i % 10}`, 120 + 2 * i),
     ]).flat();
     for (const event of events) await applyMessages(await createMessage(sender, [event]));
     const rows = (await links.list(caller, campaignId)).links;

@@ -1,11 +1,11 @@
 // DynamoDB like on AWS under load: transaction conflicts, throttling and lost responses.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConflictProxy, openConflictProxy } from "../../infra/local/bench/conflict-proxy.ts";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as credits from "../../shared/domain/billing/credits.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import { keys } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
+import { type ConflictProxy, openConflictProxy } from "../support/conflict-proxy.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 import * as mailTest from "../support/sending.ts";
 
@@ -15,7 +15,11 @@ const seed = 14;
 let proxy: ConflictProxy;
 
 beforeAll(async () => {
-  proxy = await openConflictProxy({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB!, seed });
+  proxy = await openConflictProxy({
+    endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB!,
+    secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY!,
+    seed,
+  });
   process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.url;
   await mailTest.useOwnTableAndQueues();
 });
@@ -26,11 +30,10 @@ const sendAtOnce = (from: mailTest.TestSender, n: number) =>
     Array.from({ length: n }, (_, i) => mailTest.send(from, { to: `r${i}@example.com` })),
   );
 
-// 200 in `npm run bench -- conflicts`, where the service has a process of its own.
 test("accepts 100 concurrent single sends of one organization and counts them exactly", async () => {
   const from = await mailTest.createSender("resend");
   const accepted = await sendAtOnce(from, 100);
-  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(100);
+  expect((await allowance.getQuota(from.caller.orgId)).used.mails).toBe(100);
   await mailTest.runWorkers();
   expect(
     await mailTest.expectBalanced(
@@ -47,18 +50,15 @@ test("accepts 60 concurrent sends paid by credits and counts them exactly", asyn
   const each = mailPriceInMillicents(false);
   const { period } = await allowance.getQuota(orgId);
   await write(
-    update(keys.quotaAndCredits(orgId), {
+    update(keys.accountShard(orgId, 0), {
       set: { period: period.start, mails: plans.free.mailsPerMonth, charged: 0 },
     }),
   );
   await credits.grant(orgId, { what: "purchase", reference: "p", amount: 10_000 * each });
   await sendAtOnce(from, 60);
-  const { account } = await allowance.getQuota(orgId);
-  expect(account).toMatchObject({
-    mails: plans.free.mailsPerMonth + 60,
-    charged: 60 * each,
-    balance: 9_940 * each,
-  });
+  const { account, used } = await allowance.getQuota(orgId);
+  expect(used).toEqual({ mails: plans.free.mailsPerMonth + 60, charged: 60 * each });
+  expect(account.balance).toBe(9_940 * each);
   await mailTest.runWorkers();
   await from.provider.stop();
 });
@@ -73,7 +73,7 @@ test(`accepts and counts each send once, despite throttling and lost responses (
     ),
   ]);
   // About 3 responses are lost by then. The calls race, so it can be none.
-  while (!proxy.tally.lost) singles.push(...(await sendAtOnce(from, 1)));
+  while (!proxy.countLost()) singles.push(...(await sendAtOnce(from, 1)));
   await mailTest.runWorkers();
   proxy.set({ throttled: 0, lost: 0 });
   const ids = [
@@ -81,6 +81,6 @@ test(`accepts and counts each send once, despite throttling and lost responses (
     ...batches.flatMap(({ results }) => results.map(({ id }) => id!)),
   ];
   await mailTest.expectBalanced(from, ids);
-  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(ids.length);
+  expect((await allowance.getQuota(from.caller.orgId)).used.mails).toBe(ids.length);
   await from.provider.stop();
 });

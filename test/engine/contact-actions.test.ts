@@ -170,7 +170,7 @@ describe("an action", () => {
     await refuse({ action: "suppress" }, "limited to sites", bound);
     const elsewhere = { ...shop.caller, siteIds: [shop.siteId + 1_000_000] };
     const { id } = await start(shop, { filter: {}, action: "unsubscribe" });
-    await expect(actions.find(elsewhere, id)).rejects.toThrow("limited to sites");
+    await expect(actions.find(elsewhere, id)).rejects.toThrow("no access to this site");
     await expect(actions.find(other.caller, id)).rejects.toThrow("does not exist");
   });
 
@@ -212,7 +212,7 @@ describe("after a crash at any step", () => {
       ...{ total: 130, processed: 130, succeeded: 130, failed: 0 },
     });
     expect((await readGroupMembers(shop, "TAG", target!.id)).count).toBe(130);
-  }, 120_000);
+  });
 
   test("a contact that has gone through the sequence does not enter it again", async () => {
     const sender = await createSequenceSender();
@@ -235,7 +235,7 @@ describe("after a crash at any step", () => {
     for (const contactId of contactIds)
       expect(await listSubjectsTo(sender, contactId)).toEqual(["Welcome"]);
     await sender.provider.stop();
-  }, 120_000);
+  });
 
   test("the schedule finds an action whose message was lost", async () => {
     const shop = await createTestSite();

@@ -1,6 +1,5 @@
+import type { BatchGetCommandInput } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import { BatchGetCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { get, insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -14,6 +13,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
+import { interceptCalls } from "../support/aws-calls.ts";
 import {
   createContact,
   createTestSite,
@@ -52,18 +52,15 @@ const mail = ({ siteId }: TestSite, id: number): RecordedSend => ({
 
 /** Runs `work` while eventually consistent reads of many items return these items. */
 async function withStaleReads(items: object[], work: () => Promise<unknown>): Promise<void> {
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
-  prototype.send = async function (this: unknown, ...args: never[]) {
-    const [command] = args as unknown as [BatchGetCommand];
-    const [[table, request] = []] =
-      command instanceof BatchGetCommand ? Object.entries(command.input.RequestItems ?? {}) : [];
-    if (table === undefined || request?.ConsistentRead) return Reflect.apply(send, this, args);
+  const end = interceptCalls("dynamodb", async ({ operation, input }, passThrough) => {
+    if (operation !== "BatchGetItem") return passThrough();
+    const [[table, request] = []] = Object.entries(
+      (input as BatchGetCommandInput).RequestItems ?? {},
+    );
+    if (table === undefined || request?.ConsistentRead) return passThrough();
     return { Responses: { [table]: items } };
-  } as typeof send;
-  await work().finally(() => {
-    prototype.send = send;
   });
+  await work().finally(end);
 }
 
 describe("opens and clicks", () => {

@@ -1,6 +1,6 @@
 // Every answer that depends on how many mails a contact got, and when: contacts, lists, exports,
 // segments, reports, the frequency cap and personal data agree with the sends.
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { put, queryAll, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import { addSeconds, advanceClock } from "../../shared/clock.ts";
 import * as reports from "../../shared/domain/analytics/contact-reports.ts";
@@ -41,7 +41,6 @@ import {
 } from "../support/crash-injection.ts";
 import { randomOfTest, sampleOf } from "../support/seeded-random.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
 
 interface MailCount {
@@ -192,7 +191,9 @@ async function expectAgreement({ from, ids, campaigns, mails }: MailedSite): Pro
   for (const id of ids.slice(0, 10)) {
     const { sends: personal } = await getPersonalData(caller, id);
     const own = mails.flatMap((mail) => (mail.contactId === id ? mail.id : []));
-    expect(new Set(personal.map((send) => send.id))).toEqual(new Set(own));
+    // The data also has refused mails, because their records have the address.
+    const accepted = personal.filter(({ sentAt }) => sentAt !== null);
+    expect(new Set(accepted.map((send) => send.id))).toEqual(new Set(own));
   }
 }
 

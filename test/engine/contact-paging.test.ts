@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
@@ -12,6 +11,7 @@ import * as sites from "../../shared/domain/identity/sites.ts";
 import { emailShards } from "../../shared/keys.ts";
 import { createContact, createTestSite, newContact, type TestSite } from "../support/contacts.ts";
 import { everything } from "../support/extent.ts";
+import fc from "../support/fast-check.ts";
 
 const many = (shop: TestSite, n: number, row: (i: number) => object = () => ({})) =>
   upsert(
@@ -94,7 +94,7 @@ test("pages have every remaining contact once while others are created and delet
     ),
     { numRuns: everything ? 12 : 3 },
   );
-}, 60_000);
+});
 
 test("a member keeps its position after its address changes", async () => {
   const shop = await createTestSite();

@@ -8,13 +8,14 @@ import {
 } from "../../shared/domain/analytics/contact-timeline.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import { applyTag } from "../../shared/domain/audience/groups/tags.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
-import * as scoring from "../../shared/domain/audience/scoring/scoring.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
 import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import * as customEvents from "../../shared/domain/audience/tracking/custom-events.ts";
+import * as recordCustomEvents from "../../shared/domain/audience/tracking/record-custom-events.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { keys } from "../../shared/keys.ts";
 import { createContact } from "../support/contacts.ts";
@@ -69,7 +70,7 @@ async function liveThroughEverything() {
   const sequence = await createSequence(sender, [60]);
   let sendId = 0;
   await doInTurn([
-    () => scoring.applyTag(caller, id, tag),
+    () => applyTag(caller, id, tag),
     () => scores.changeByHand(caller, id, { delta: 5, reason: "Came to our stand" }),
     () =>
       contactTopics.change(caller, id, {
@@ -77,7 +78,7 @@ async function liveThroughEverything() {
         consent: { source: "api" },
       }),
     () =>
-      customEvents.create(
+      recordCustomEvents.create(
         caller,
         customEvents.NewCustomEvent.parse({
           contactId: id,

@@ -1,7 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { put, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
@@ -22,7 +20,8 @@ import {
 } from "../support/contacts.ts";
 import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
 import { everything } from "../support/extent.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import fc from "../support/fast-check.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 
 interceptClients();
 
@@ -227,14 +226,14 @@ test("many new contacts follow suppressions that change meanwhile, for a read un
   expect(usage.readUnits).toBeLessThan(1.2 * 200);
   for (const email of ["p200@x.com", "p201@x.com"])
     await suppressions.suppress(orgId, entry(email));
-  const insert = pauseCall(TransactWriteCommand);
+  const insert = pauseCall("TransactWriteItems");
   const saving = save(shop, given.slice(100));
   await insert.reached;
   await suppressions.suppress(orgId, entry("p299@x.com"));
   await suppressions.remove(orgId, "p201@x.com");
   insert.release();
   await saving;
-  restoreClient();
+  removePauses();
   const all = await readAllContacts(shop);
   const suppressed = all.filter((one) => (one as { status?: string }).status === "suppressed");
   expect(all).toHaveLength(300);

@@ -3,6 +3,7 @@ import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { upsert } from "../../shared/domain/audience/contacts/upserts.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import { applyTag, removeTag } from "../../shared/domain/audience/groups/tags.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import {
@@ -159,11 +160,7 @@ describe("changing a contact", () => {
       expect(await readAllContacts(shop)).toHaveLength(1);
       await expectExactCounts(shop);
       await exactGroup(shop, "TAG", ann.tags[0]!.id);
-      await contacts.removeFromGroup(shop.caller, {
-        contactId: ann.id,
-        kind: "TAG",
-        group: ann.tags[0]!.id,
-      });
+      await removeTag(shop.caller, ann.id, ann.tags[0]!.id);
       expect(await readGroupMembers(shop, "TAG", ann.tags[0]!.id)).toEqual({ ids: [], count: 0 });
     });
   });
@@ -177,9 +174,7 @@ describe("changing a contact", () => {
       contacts.change(shop.caller, id, { firstName: "Ann" }),
       contacts.change(shop.caller, id, { customFields: { plan: "pro" } }),
       contacts.change(shop.caller, id, { customFields: { size: 3 } }),
-      ...names.map((name) =>
-        contacts.addToGroup(shop.caller, { contactId: id, kind: "TAG", group: ids.get(name)! }),
-      ),
+      ...names.map((name) => applyTag(shop.caller, id, { id: ids.get(name)!, name })),
     ]);
     const ann = await contacts.find(shop.caller, id);
     expect(ann).toMatchObject({ firstName: "Ann", customFields: { plan: "pro", size: 3 } });
@@ -249,8 +244,7 @@ describe("deleting a contact", () => {
       shop.siteId,
       Array.from({ length: 110 }, (_, i) => `t${i}`),
     );
-    for (const group of ids.values())
-      await contacts.addToGroup(shop.caller, { contactId: id, kind: "TAG", group: group });
+    for (const [name, tagId] of ids) await applyTag(shop.caller, id, { id: tagId, name });
     await contacts.change(shop.caller, id, { email: "other@x.com" });
     await contacts.remove(shop.caller, id);
     expect(await readAllContacts(shop)).toEqual([]);

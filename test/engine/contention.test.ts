@@ -6,8 +6,8 @@ import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { upsert } from "../../shared/domain/audience/contacts/upserts.ts";
 import * as listMembers from "../../shared/domain/audience/groups/group-members.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import { applyTag } from "../../shared/domain/audience/groups/tags.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
-import * as scoring from "../../shared/domain/audience/scoring/scoring.ts";
 import { contended } from "../../shared/errors.ts";
 import { createReply, errorResponse } from "../../shared/http/responses.ts";
 import { retryInTurn, retryOnConflict } from "../../shared/kernel/retry-on-conflict.ts";
@@ -48,7 +48,7 @@ test("concurrent tags, scores and bulk rows of one contact all succeed", async (
   const otherRows = range(5).map((i) => newContact(`other${i}@x.com`));
   const [saved] = await Promise.all([
     runInParallel(20, (i) => upsert({ caller: caller, siteId: siteId }, [...otherRows, row(i)])),
-    runInParallel(20, (i) => scoring.applyTag(caller, id, tags[i]!)),
+    runInParallel(20, (i) => applyTag(caller, id, tags[i]!)),
     runInParallel(20, () => scores.changeByHand(caller, id, { delta: 1 })),
   ]);
   expect(saved.flat().filter(({ outcome }) => outcome === "failed")).toEqual([]);

@@ -41,6 +41,7 @@ async function shop() {
     lists: made.lists!,
     tags: made.tags!,
     topics: made.topics!,
+    snippets: made.snippets!,
   });
   for (const delta of [1, 2]) {
     const path = { ...session, params: { id: String(made.contacts) }, body: { delta } };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
@@ -6,8 +7,10 @@ import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { maxEventNamesPerContact } from "../../shared/domain/audience/contacts/segment-attributes.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as rules from "../../shared/domain/audience/scoring/scoring-rules.ts";
+import * as customEventListing from "../../shared/domain/audience/tracking/custom-event-listing.ts";
 import * as eventNames from "../../shared/domain/audience/tracking/custom-event-names.ts";
 import * as custom from "../../shared/domain/audience/tracking/custom-events.ts";
+import * as recordCustomEvents from "../../shared/domain/audience/tracking/record-custom-events.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { type ReservedIds, withReservedIds } from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
@@ -31,7 +34,7 @@ const rule = (site: TestSite, given: object = {}) =>
   );
 const page = (more: object = {}) => ({ limit: 50, ...more });
 const listed = async (site: TestSite, more: object = {}) =>
-  (await custom.list(site.caller, page(more))).items;
+  (await customEventListing.list(site.caller, page(more))).items;
 
 async function buyer() {
   const site = await createTestSite();
@@ -40,10 +43,21 @@ async function buyer() {
   return { ...site, contact, item };
 }
 
+test("an event that starts nothing costs 5 write units, and 6 with an id", async () => {
+  const site = await buyer();
+  const record = (more: object = {}) =>
+    recordCustomEvents.create(site.caller, event({ email: "ann@example.com", ...more }));
+  await record();
+  const plain = await measureUnits(() => record({ properties: { total: 49.9 } }));
+  expect(plain.usage.writeUnits).toBe(5);
+  const withId = await measureUnits(() => record({ id: "order-1041" }));
+  expect(withId.usage.writeUnits).toBe(6);
+});
+
 test("an event is counted on its contact, scored and listed", async () => {
   const site = await buyer();
   await rule(site);
-  const made = await custom.create(
+  const made = await recordCustomEvents.create(
     site.caller,
     event({ email: "ANN@example.com", properties: { total: 49.9, items: [{ id: 1 }] } }),
   );
@@ -71,7 +85,7 @@ test("a request repeated after a crash at any point stores, counts and scores on
     await write(put(memory.key, {}));
     const request = () =>
       withReservedIds(memory, () =>
-        custom.create(site.caller, event({ contactId: site.contact.id })),
+        recordCustomEvents.create(site.caller, event({ contactId: site.contact.id })),
       );
     await crash(request);
     await request();
@@ -94,7 +108,7 @@ test("concurrent events of one contact are all counted", async () => {
   await rule(site);
   await Promise.all(
     Array.from({ length: 12 }, () =>
-      custom.create(site.caller, event({ contactId: site.contact.id })),
+      recordCustomEvents.create(site.caller, event({ contactId: site.contact.id })),
     ),
   );
   expect(await site.item()).toMatchObject({ "event.order_placed": 12, score: 120 });
@@ -105,7 +119,7 @@ test("a contact counts 200 event names; events with further names are stored but
   const names = new Set(Array.from({ length: maxEventNamesPerContact - 1 }, (_, i) => `e${i}`));
   await write(update(await site.item(), { add: { eventNames: names } }));
   for (const eventName of ["last", "one too many", "e5"])
-    await custom.create(site.caller, event({ contactId: site.contact.id, eventName }));
+    await recordCustomEvents.create(site.caller, event({ contactId: site.contact.id, eventName }));
   const item = await site.item();
   expect(item.eventNames!.size).toBe(maxEventNamesPerContact);
   expect(item).toMatchObject({ "event.last": 1, "event.e5": 1 });
@@ -121,7 +135,7 @@ test("a site has at most 1,000 event names", async () => {
     }),
   );
   const record = (eventName: string) =>
-    custom.create(site.caller, event({ contactId: site.contact.id, eventName }));
+    recordCustomEvents.create(site.caller, event({ contactId: site.contact.id, eventName }));
   await record("last");
   await expect(record("one more")).rejects.toMatchObject({
     kind: "invalid",
@@ -134,7 +148,7 @@ test("a site has at most 1,000 event names", async () => {
 test("a deleted name makes room for another, and the next event registers it again", async () => {
   const site = await buyer();
   const record = (eventName: string) =>
-    custom.create(site.caller, event({ contactId: site.contact.id, eventName }));
+    recordCustomEvents.create(site.caller, event({ contactId: site.contact.id, eventName }));
   for (const name of ["kept", "gone"]) await record(name);
   await write(
     update(keys.eventNameCount(site.orgId, site.siteId), {
@@ -156,7 +170,7 @@ test("a deleted name makes room for another, and the next event registers it aga
 test("names are listed with their last use", async () => {
   const site = await buyer();
   const record = (eventName: string) =>
-    custom.create(site.caller, event({ contactId: site.contact.id, eventName }));
+    recordCustomEvents.create(site.caller, event({ contactId: site.contact.id, eventName }));
   for (const name of ["often", "once"]) await record(name);
   const usesOf = async () => (await eventNames.listNames(site.caller, undefined)).uses;
   const before = await usesOf();
@@ -178,9 +192,11 @@ test("names are listed with their last use", async () => {
 test("an event creates no contact", async () => {
   const site = await buyer();
   await expect(
-    custom.create(site.caller, event({ email: "bob@example.com" })),
+    recordCustomEvents.create(site.caller, event({ email: "bob@example.com" })),
   ).rejects.toMatchObject({ kind: "missing" });
-  await expect(custom.create(site.caller, event({ contactId: 1 }))).rejects.toMatchObject({
+  await expect(
+    recordCustomEvents.create(site.caller, event({ contactId: 1 })),
+  ).rejects.toMatchObject({
     kind: "missing",
   });
   expect((await eventNames.listNames(site.caller, undefined)).names).toEqual([]);
@@ -188,7 +204,7 @@ test("an event creates no contact", async () => {
 
 test("the events of a deleted contact are deleted", async () => {
   const site = await buyer();
-  await custom.create(site.caller, event({ contactId: site.contact.id }));
+  await recordCustomEvents.create(site.caller, event({ contactId: site.contact.id }));
   await contacts.remove(site.caller, site.contact.id);
   expect(await listed(site)).toEqual([]);
 });
@@ -198,7 +214,7 @@ describe("the list of events", () => {
     const site = await buyer();
     const other = await createContact(site, "bob@example.com");
     for (let n = 0; n < 9; n++)
-      await custom.create(
+      await recordCustomEvents.create(
         site.caller,
         event({
           contactId: n % 3 ? other.id : site.contact.id,
@@ -230,7 +246,7 @@ describe("the list of events", () => {
       const byPage: unknown[] = [];
       let cursor: string | undefined;
       do {
-        const { items, pagination } = await custom.list(site.caller, {
+        const { items, pagination } = await customEventListing.list(site.caller, {
           ...filter,
           limit: 2,
           cursor,
@@ -240,7 +256,10 @@ describe("the list of events", () => {
       } while (cursor);
       for (let number = 1; number <= 5; number++)
         byPage.push(
-          ...numbers((await custom.list(site.caller, { ...filter, limit: 2, page: number })).items),
+          ...numbers(
+            (await customEventListing.list(site.caller, { ...filter, limit: 2, page: number }))
+              .items,
+          ),
         );
       expect(byCursor).toEqual(all);
       expect(byPage).toEqual(all);
@@ -248,7 +267,7 @@ describe("the list of events", () => {
   );
 
   const totalOf = async (site: TestSite, filter: object = {}) =>
-    (await custom.list(site.caller, page({ limit: 2, ...filter }))).pagination.total;
+    (await customEventListing.list(site.caller, page({ limit: 2, ...filter }))).pagination.total;
 
   test("has an exact total for a contact, and no total for a site or a name", async () => {
     const site = await busy();
@@ -262,48 +281,208 @@ describe("the list of events", () => {
     expect(await totalOf(site, { contactId: silent.id })).toBe(0);
   });
 
-  test("counts the events of a contact stored by an earlier version once, while more events arrive", async () => {
-    const site = await busy();
-    const filter = { contactId: site.other.id };
-    const readStored = () => contacts.findItem(site.caller, site.other.id);
-    const record = () => custom.create(site.caller, event(filter));
-    await write(update(await readStored(), { remove: ["customEvents"] }));
-    await record();
-    expect(await readStored()).not.toHaveProperty("customEvents");
-    await Promise.all([record(), totalOf(site, filter), record(), totalOf(site, filter), record()]);
-    expect(await totalOf(site, filter)).toBe(10);
-    expect(await readStored()).toMatchObject({ customEvents: 10 });
-    await record();
-    expect(await totalOf(site, filter)).toBe(11);
-    // A changed counter shows that the events are not counted again.
-    await write(update(await readStored(), { set: { customEvents: 50 } }));
-    expect(await totalOf(site, filter)).toBe(50);
-  });
-
   test("a bound key reads and records events of its own site only", async () => {
     const site = await buyer();
     const blog = await sites.create(site.caller, sites.NewSite.parse({ name: "Blog" }));
-    await custom.create(site.caller, event({ contactId: site.contact.id }));
+    await recordCustomEvents.create(site.caller, event({ contactId: site.contact.id }));
     const bound = { ...site.caller, siteIds: [blog.id] };
-    expect((await custom.list(bound, page())).items).toEqual([]);
+    expect((await customEventListing.list(bound, page())).items).toEqual([]);
     expect(await eventNames.listNames(bound, undefined)).toEqual({ names: [], uses: [] });
-    await expect(custom.create(bound, event({ contactId: site.contact.id }))).rejects.toMatchObject(
-      {
-        code: "site_forbidden",
-      },
-    );
-    await expect(custom.list(bound, page({ contactId: site.contact.id }))).rejects.toMatchObject({
+    await expect(
+      recordCustomEvents.create(bound, event({ contactId: site.contact.id })),
+    ).rejects.toMatchObject({
+      code: "site_forbidden",
+    });
+    await expect(
+      customEventListing.list(bound, page({ contactId: site.contact.id })),
+    ).rejects.toMatchObject({
       code: "site_forbidden",
     });
   });
 
   test("a cursor of another list is rejected", async () => {
     const site = await busy();
-    const { pagination } = await custom.list(site.caller, page({ limit: 1 }));
-    const rejected = custom.list(
+    const { pagination } = await customEventListing.list(site.caller, page({ limit: 1 }));
+    const rejected = customEventListing.list(
       site.caller,
       page({ contactId: site.contact.id, cursor: pagination.nextCursor }),
     );
     await expect(rejected).rejects.toMatchObject({ kind: "invalid" });
+  });
+});
+
+describe("events with an own id, a time and an address", () => {
+  const record = (site: TestSite, given: object) =>
+    recordCustomEvents.create(site.caller, event(given));
+  const daysAgo = (days: number) =>
+    new Date(clock.now().getTime() - days * 86_400_000).toISOString();
+
+  test("an id counts once, whatever the repetition says, and gets the same answer", async () => {
+    const site = await buyer();
+    await rule(site);
+    const bob = await createContact(site, "bob@example.com");
+    const first = await record(site, { contactId: site.contact.id, id: "order-1" });
+    const again = await record(site, {
+      contactId: bob.id,
+      id: "order-1",
+      occurredAt: daysAgo(2),
+      properties: { other: true },
+    });
+    expect(again).toEqual(first);
+    expect(await site.item()).toMatchObject({ "event.order_placed": 1, score: 10 });
+    expect(await listed(site)).toEqual([first]);
+    const other = await record(site, { contactId: site.contact.id, id: "order-2" });
+    expect(other.id).not.toBe(first.id);
+  });
+
+  test("concurrent requests with one id record one event", async () => {
+    const site = await buyer();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => record(site, { email: "ann@example.com", id: "order-1" })),
+    );
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(await site.item()).toMatchObject({ "event.order_placed": 1, customEvents: 1 });
+  });
+
+  test("a request repeated after a crash at any point records its id once", async () => {
+    const site = await buyer();
+    await rule(site);
+    let runs = 0;
+    const steps = await crashAtSomeSteps(async (crash) => {
+      const given = {
+        email: `new${++runs}@example.com`,
+        createContact: true,
+        id: `order ${runs}`,
+      };
+      await crash(() => record(site, given));
+      const answer = await record(site, given);
+      expect(await record(site, given)).toEqual(answer);
+      expect(await contacts.findItem(site.caller, answer.contactId)).toMatchObject({
+        email: given.email,
+        status: "pending",
+        "event.order_placed": 1,
+        customEvents: 1,
+        score: 10,
+      });
+      expect(await listed(site)).toHaveLength(runs);
+    });
+    expect(steps.length).toBeGreaterThan(8);
+  });
+
+  test("an id is free again after 30 days, and when its contact was deleted", async () => {
+    const site = await buyer();
+    const first = await record(site, { contactId: site.contact.id, id: "order-1" });
+    await contacts.remove(site.caller, site.contact.id);
+    const ann = await createContact(site, "ann@example.com");
+    const second = await record(site, { contactId: ann.id, id: "order-1" });
+    expect(second.id).not.toBe(first.id);
+    clock.advanceClock(31 * 86_400);
+    try {
+      const third = await record(site, { contactId: ann.id, id: "order-1" });
+      expect(third.id).not.toBe(second.id);
+    } finally {
+      clock.advanceClock(-31 * 86_400);
+    }
+  });
+
+  test("events in any order keep the first and the last time", async () => {
+    const site = await buyer();
+    const [old, older, recent] = [daysAgo(3), daysAgo(29), daysAgo(1)];
+    for (const occurredAt of [old, recent, older, daysAgo(2)])
+      await record(site, { contactId: site.contact.id, occurredAt });
+    expect(await site.item()).toMatchObject({
+      "event.order_placed": 4,
+      "firstEventAt.order_placed": older,
+      "lastEventAt.order_placed": recent,
+    });
+    const times = (await listed(site, { contactId: site.contact.id })).map(
+      ({ occurredAt }) => occurredAt,
+    );
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+
+  test("concurrent events of different times keep the first and the last time", async () => {
+    const site = await buyer();
+    const times = Array.from({ length: 12 }, (_, i) => daysAgo(((i * 7) % 12) + 1));
+    await Promise.all(
+      times.map((occurredAt) => record(site, { contactId: site.contact.id, occurredAt })),
+    );
+    const sorted = times.toSorted();
+    expect(await site.item()).toMatchObject({
+      "event.order_placed": 12,
+      "firstEventAt.order_placed": sorted[0],
+      "lastEventAt.order_placed": sorted.at(-1),
+    });
+  });
+
+  test("createContact subscribes the new contact only if the call says so", async () => {
+    const site = await buyer();
+    const statusOf = async (given: object) => {
+      const { contactId } = await record(site, { createContact: true, ...given });
+      return (await contacts.findItem(site.caller, contactId)).status;
+    };
+    expect(await statusOf({ email: "one@example.com" })).toBe("pending");
+    expect(await statusOf({ email: "two@example.com", status: "subscribed" })).toBe("subscribed");
+    // The contact exists, so its status stays.
+    expect(await statusOf({ email: "two@example.com" })).toBe("subscribed");
+    expect(await statusOf({ email: "ann@example.com" })).toBe("subscribed");
+  });
+
+  test("each of many events has its own result", async () => {
+    const site = await buyer();
+    const answer = await recordCustomEvents.createMany(site.caller, {
+      events: [
+        { contactId: site.contact.id, eventName: "a", id: "1" },
+        { contactId: 1, eventName: "a" },
+        { email: "new@example.com", eventName: "a", createContact: true },
+        { email: "NEW@example.com", eventName: "a", createContact: true, status: "subscribed" },
+        { email: "ann@example.com", eventName: "a", id: "1" },
+        { email: "ann@example.com", eventName: "a", occurredAt: daysAgo(31) },
+        "event",
+      ],
+    });
+    expect(answer).toMatchObject({ created: 4, failed: 3 });
+    expect(answer.results.map(({ error }) => error)).toEqual([
+      null,
+      "The contact does not exist",
+      null,
+      null,
+      null,
+      "occurredAt: must be at most 30 days ago",
+      "must be an object",
+    ]);
+    const [first, , third, fourth, fifth] = answer.results.map((result) => result.event);
+    expect(fifth).toEqual(first);
+    expect(fourth!.contactId).toBe(third!.contactId);
+    expect(await site.item()).toMatchObject({ "event.a": 1 });
+    expect(await contacts.findItem(site.caller, third!.contactId)).toMatchObject({
+      "event.a": 2,
+      status: "pending",
+    });
+  });
+
+  test("a request for many events that is repeated after a crash records each once", async () => {
+    const site = await buyer();
+    let runs = 0;
+    await crashAtSomeSteps(async (crash) => {
+      const memory: ReservedIds = {
+        key: keys.idempotency(site.orgId, `many ${++runs}`),
+        taken: {},
+      };
+      await write(put(memory.key, {}));
+      const events = [
+        { contactId: site.contact.id, eventName: "a" },
+        { email: `one${runs}@example.com`, eventName: "a", createContact: true },
+        { email: `two${runs}@example.com`, eventName: "a", createContact: true },
+        { contactId: site.contact.id, eventName: "a" },
+      ];
+      const request = () =>
+        withReservedIds(memory, () => recordCustomEvents.createMany(site.caller, { events }));
+      await crash(request);
+      const { results } = await request();
+      expect((await request()).results).toEqual(results);
+      expect(await site.item()).toMatchObject({ "event.a": 2 * runs });
+      expect(await listed(site)).toHaveLength(4 * runs);
+    });
   });
 });

@@ -2,18 +2,19 @@
 // walk the route table, so a new route is tested here or listed as an exception.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { put, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import { ContactRow } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { upsert } from "../../shared/domain/audience/contacts/upserts.ts";
-import * as customEvents from "../../shared/domain/audience/tracking/custom-events.ts";
-import * as enrollmentsDue from "../../shared/domain/automation/due-enrollments.ts";
+import * as customEventListing from "../../shared/domain/audience/tracking/custom-event-listing.ts";
 import { drain } from "../../shared/domain/due-work.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import { getErasureProgress } from "../../shared/domain/identity/site-erasure-job.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
-import { dueShardOf, enrollmentShards } from "../../shared/keys.ts";
+import { dueShardOf, keys, zeroPad } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
@@ -38,20 +39,25 @@ afterAll(() => {
 
 /** Records that belong to a site, by the first segment of their path. */
 const owned = [
-  ..."contacts lists tags topics segments templates template-folders sequences".split(" "),
+  ..."contacts lists tags topics segments templates media snippets template-folders sequences".split(
+    " ",
+  ),
   ..."holidays campaigns forms scoring reports imports exports contact-actions".split(" "),
+  "campaign-series",
 ];
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
 const exceptions = [
-  ..."accept-invitation analytics api-keys app attachments attention audit-log auth".split(" "),
+  ..."accept-invitation analytics api-keys app archive attachments attention audit-log auth".split(
+    " ",
+  ),
   ..."billing compliance contact-fields request-log".split(" "),
   ..."dashboard docs domains events health invitations jobs mcp members mfa openapi.json".split(
     " ",
   ),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
-  ..."sso stock-photos suppressions system tracking unsubscribe validate".split(" "),
-  ..."verify-email webhooks wh why".split(" "),
+  ..."segment sso stock-photos suppressions system tracking unsubscribe validate".split(" "),
+  ..."verify-email view webhooks wh why".split(" "),
 ];
 const segmentOf = ({ signature }: RouteEntry): string => signature.split("/")[1]!;
 
@@ -64,6 +70,7 @@ test("every route is tested here or listed as an exception", () => {
 
 /** A valid body for each route. */
 const bodies: Record<string, (made: IdsByKind) => object> = {
+  "POST /contacts/:id/merge": (made) => ({ into: made.contacts! + 1 }),
   "POST /contacts/:id/tags": () => ({ name: "gold" }),
   "POST /contacts/:id/score": () => ({ delta: 1 }),
   "PUT /contacts/:id/topics": (made) => ({ topics: [{ id: made.topics, subscribed: false }] }),
@@ -71,14 +78,18 @@ const bodies: Record<string, (made: IdsByKind) => object> = {
   "DELETE /lists/:id/contacts": (made) => ({ contactId: made.contacts }),
   "POST /segments/:id/count": () => ({ rules: { match: "all", conditions: [] } }),
   "PUT /template-folders/:id": () => ({ name: "Other" }),
+  "POST /sequences/:id/walk": (made) => ({ contactId: made.contacts }),
   "POST /sequences/:id/enroll": (made) => ({ contactIds: [made.contacts] }),
   "POST /sequences/:id/enrollments": (made) => ({ contactIds: [made.contacts] }),
   "DELETE /sequences/:id/enrollments": (made) => ({ contactId: made.contacts }),
   "POST /sequences/:id/steps": () => ({ type: "delay", delayMinutes: 5 }),
   "PUT /sequences/:id/steps": () => ({ stepsVersion: 0, steps: [] }),
+  "PUT /sequences/:id/draft": () => ({ draftVersion: 0, stepsVersion: 0, steps: [] }),
+  "PUT /campaigns/:id/archive": () => ({ archive: true }),
   "POST /campaigns/:id/schedule": () => ({ scheduledAt: clock.addSeconds(3600).toISOString() }),
   "POST /campaigns/:id/resend": () => ({ to: "failed" }),
   "POST /templates/:id/restore": () => ({ version: 1 }),
+  "POST /snippets/:id/restore": () => ({ version: 1 }),
   "POST /templates/:id/test": () => ({ emails: ["ada@example.net"] }),
   "POST /campaigns/:id/test": () => ({ emails: ["ada@example.net"] }),
   "POST /forms/:id/submit": () => ({ email: "eve@example.net" }),
@@ -148,6 +159,8 @@ async function world(): Promise<World> {
     },
   );
   deletedIds.steps = steps.body.data.steps[0]!.id;
+  for (const made of [kept, deletedIds])
+    await callOf(findRoute("PUT /sequences/:id/draft"), made, credential);
   await callRoute("POST /sequences/:id/enroll", { contactIds: [deletedIds.contacts] });
   await callRoute("POST /contacts/:id/tags", { tagId: deletedIds.tags });
   await callRoute("POST /contacts/:id/score", { delta: 5 });
@@ -165,6 +178,13 @@ async function world(): Promise<World> {
     type: "page_view",
     url: "https://shop.example/",
   });
+  // The archive of a campaign without recipients, and an answer on the preference page.
+  await write(
+    put(keys.archivedMail(caller.orgId, siteId, `2026-11-24T09:00:00.000Z#${zeroPad(1)}`), {
+      id: 1,
+    }),
+    put(keys.leaveReasonCount(caller.orgId, siteId, 0), { l261124_other: 1 }),
+  );
   return { caller, credential, kept, deletedIds, hook: String(webhookUrl).split("/").at(-1)! };
 }
 
@@ -211,7 +231,7 @@ function takesSite(schema: unknown): boolean {
 describe("a deleted site", () => {
   test("has no record that a route returns or changes", async () => {
     const { caller, credential, kept, deletedIds, hook } = await world();
-    await sites.remove(caller, deletedIds.sites!);
+    await removeSite(caller, deletedIds.sites!);
     const unexpected: unknown[] = [];
     const check = async (
       name: string,
@@ -278,7 +298,7 @@ describe("a deleted site", () => {
 
   test("is in no list and no total", async () => {
     const { caller, credential, kept, deletedIds } = await world();
-    await sites.remove(caller, deletedIds.sites!);
+    await removeSite(caller, deletedIds.sites!);
     const lists = routeTable.filter(
       (entry) => isOwned(entry) && entry.route.method === "GET" && !entry.signature.includes(":"),
     );
@@ -298,7 +318,7 @@ describe("a deleted site", () => {
       if (typeof pagination?.total === "number")
         expect([entry.signature, pagination.total]).toEqual([entry.signature, items.length]);
     }
-    const { items } = await customEvents.list(caller, { limit: 50 });
+    const { items } = await customEventListing.list(caller, { limit: 50 });
     expect(items).toEqual([]);
   });
 
@@ -306,7 +326,7 @@ describe("a deleted site", () => {
     await interruptedAtSomeSteps(how, async (interrupt) => {
       const before = await addresses();
       const { caller, credential, deletedIds } = await world();
-      await sites.remove(caller, deletedIds.sites!);
+      await removeSite(caller, deletedIds.sites!);
       const progress = () =>
         invokeRoute<object>(findRoute("GET /sites/:id").group, "GET /sites/:id", {
           ...credential,
@@ -333,9 +353,6 @@ describe("a deleted site", () => {
       if (state.status === 410) expect(messages.length).toBeGreaterThan(0);
       await erase();
       expect((await progress()).status).toBe(404);
-      // A cohort is deleted when it is due.
-      clock.advanceClock(4000);
-      for (let shard = 0; shard < enrollmentShards; shard++) await enrollmentsDue.drainShard(shard);
       const remaining = (await addresses()).filter((address) => !before.includes(address));
       const owner = String(caller.orgId);
       const ofSite = remaining.filter(
@@ -359,7 +376,7 @@ describe("a deleted site", () => {
       );
       await upsert({ caller: caller, siteId: siteId }, rows);
     }
-    await sites.remove(caller, siteId);
+    await removeSite(caller, siteId);
     const { usage } = await measureUnits(() => siteErasure.erase(caller.orgId, siteId));
     expect(await getErasureProgress(caller.orgId, siteId)).toMatchObject({
       contacts: n,
@@ -384,6 +401,8 @@ function names(address: string, owner: string, kind: string, id: number): boolea
     topics: [`${owner}#TOPIC ${padded}`],
     segments: [`${owner}#SEGMENT ${padded}`],
     templates: [`${owner}#TEMPLATE ${padded}`, `${owner}#BODY#TEMPLATE#${id} `],
+    media: [`${owner}#MEDIA ${padded}`],
+    snippets: [`${owner}#SNIPPET ${padded}`, `${owner}#BODY#SNIPPET#${id} `],
     "template-folders": [`${owner}#FOLDER ${padded}`],
     sequences: [
       `${owner}#SEQUENCE ${padded}`,
@@ -393,6 +412,7 @@ function names(address: string, owner: string, kind: string, id: number): boolea
       `${owner}#QC${id}#`,
     ],
     holidays: [`${owner}#HOLIDAY ${padded}`],
+    "campaign-series": [`${owner}#SERIES ${padded}`],
     campaigns: [`${owner}#CAMPAIGN ${padded}`, `${owner}#Fcampaign#${id} `],
     forms: [`${owner}#FORM ${padded}`, `${owner}#F${id} `, `${owner}#FN${id} `, `FORM#${id} `],
     scoring: [`${owner}#RULE ${padded}`],

@@ -1,10 +1,6 @@
-// Concurrent, crashed and repeated runs of delivery events. Each event is counted once.
+// Concurrent, crashed and repeated rounds of delivery events. Each event is counted once.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  BatchExecuteStatementCommand,
-  TransactWriteCommand,
-} from "../../shared/adapters/dynamodb/commands.ts";
 import { get, remove, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts";
@@ -27,7 +23,7 @@ import {
   type SentMails,
   timeAfterStart,
 } from "../support/delivery-events.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 
 interceptClients();
 
@@ -50,7 +46,7 @@ const readEvents = async ({ caller, sendIds }: SentMails) =>
   (await history.findDetail(caller, sendIds[0]!)).events;
 
 /**
- * A worker fails if another one has abandoned its run, and the queue delivers its messages again.
+ * A worker fails if another one has abandoned its round, and the queue delivers its messages again.
  */
 const ignoreContention = (error: Error) => {
   if (!error.message.includes("too many requests at once")) throw error;
@@ -105,7 +101,7 @@ describe("overflow events", () => {
     60_000,
   );
 
-  test("are all counted when many runs write to the send at once", async () => {
+  test("are all counted when many rounds write to the send at once", async () => {
     const { orgId, siteId, id } = await createMailWithManyEvents();
     const messages = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
@@ -120,22 +116,22 @@ describe("overflow events", () => {
   });
 });
 
-afterEach(restoreClient);
+afterEach(removePauses);
 
 describe("a message that two workers process at once", () => {
-  test("a run fails when another run has abandoned it, even if it has abandoned the other one too", async () => {
+  test("a round fails if another has abandoned it, even if it abandoned that one", async () => {
     const { orgId, siteId, sendIds } = await createSentMails(30);
     const message = await createEventMessage(
       orgId,
       sendIds.map((id) => createEvent(id, "delivered", 1)),
     );
-    // The second run takes over the 25 of 30 sends that the first has written, and writes the other
-    // five.
-    const writing = pauseCall(BatchExecuteStatementCommand, 2);
+    // The second round takes over the 25 of 30 sends that the first has written, and writes the
+    // other five.
+    const writing = pauseCall("BatchExecuteStatement", 2);
     const first = applyBatch([message]);
     await writing.reached;
     await sleep(100);
-    const closing = pauseCall(TransactWriteCommand);
+    const closing = pauseCall("TransactWriteItems");
     const second = applyBatch([message]);
     await closing.reached;
     writing.release();
@@ -155,7 +151,7 @@ describe("a message that two workers process at once", () => {
         orgId,
         sendIds.map((id) => createEvent(id, "delivered", 1)),
       );
-      const writing = pauseCall(BatchExecuteStatementCommand, n % 4 || 1);
+      const writing = pauseCall("BatchExecuteStatement", n % 4 || 1);
       const first = applyBatch([message]);
       await Promise.race([writing.reached, first]);
       const second = n > 4 ? applyBatch([message]) : await applyBatch([message]);
@@ -171,15 +167,15 @@ describe("a message that two workers process at once", () => {
   );
 });
 
-test("the changes of an abandoned run are counted even after five later runs of the send", async () => {
+test("the changes of an abandoned round count even after five later rounds", async () => {
   const { orgId, siteId, sendIds } = await createSentMails(1);
   const id = sendIds[0]!;
   const first = await createEventMessage(orgId, [createEvent(id, "delivered", 1)]);
-  // The run crashes before its commit.
+  // The round crashes before its commit.
   const { steps } = await runUntilCrash(Number.POSITIVE_INFINITY, "after", async () =>
     applyMessages(await createEventMessage(orgId, [createEvent(id, "deferred", 0)])),
   );
-  const closing = steps.lastIndexOf("TransactWriteCommand") + 1;
+  const closing = steps.lastIndexOf("TransactWriteItems") + 1;
   expect(await runUntilCrash(closing - 2, "before", () => applyMessages(first))).toMatchObject({
     crashed: true,
   });
@@ -266,7 +262,6 @@ describe("an event", () => {
       keys.unmatchedEvent(orgId, stray.body.events[0]!.id),
     );
     await applyMessages({
-      messageId: "parked",
       attempt: 1,
       body: { ...stray.body, events: [parked!.event] },
     });

@@ -1,12 +1,7 @@
 // Contacts that become unreachable while a campaign is being sent get no mail that is claimed
 // after the change was answered.
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { worker as advance } from "../../functions/queue/advance.ts";
-import {
-  QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "../../shared/adapters/dynamodb/commands.ts";
 import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import { advanceClock, now } from "../../shared/clock.ts";
 import * as bulkUpsert from "../../shared/domain/audience/contacts/bulk-upsert.ts";
@@ -50,14 +45,13 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { createContact, newContact } from "../support/contacts.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import { runLane } from "../support/sending.ts";
 import { createSequence, createSequenceSender, days } from "../support/sequences.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
-afterEach(restoreClient);
+afterEach(removePauses);
 
 /** All campaigns are on the topic. */
 interface TopicSender extends CampaignSender {
@@ -243,10 +237,10 @@ test.each<[string, CampaignOptions]>([
 
 /** Pauses the runner that claims a call. */
 function pauseClaim() {
-  const claim = pauseCall(UpdateCommand, ({ input }) =>
+  const claim = pauseCall("UpdateItem", (input) =>
     Object.values(input.ExpressionAttributeNames ?? {}).includes("c0"),
   );
-  const write = pauseCall(TransactWriteCommand, ({ input }) =>
+  const write = pauseCall("TransactWriteItems", (input) =>
     (input.TransactItems ?? []).some(({ Update }) =>
       Object.values(Update?.ExpressionAttributeNames ?? {}).includes("c0"),
     ),
@@ -312,7 +306,7 @@ test.each(mailings)(
     const frozen = runAllWorkers();
     await claim.reached;
     await unsubscribes.unsubscribe(await tokenOf(recipient));
-    const look = pauseCall(QueryCommand, ({ input }) =>
+    const look = pauseCall("Query", (input) =>
       Object.values(input.ExpressionAttributeValues ?? {}).includes(
         ranges.departures(caller.orgId).pk,
       ),
@@ -337,7 +331,7 @@ test("a departure written minutes after its timestamp is found by a reader that 
   const recipientLines = [toLine(leaver), toLine(stayer)];
   const readAt = now().toISOString();
   const reader = createDepartureReader(orgId);
-  const write = pauseCall(TransactWriteCommand);
+  const write = pauseCall("TransactWriteItems");
   const leaving = setSubscription(leaver, "unsubscribed");
   await write.reached;
   advanceClock(300);

@@ -4,13 +4,14 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { worker as jobs } from "../../functions/queue/jobs.ts";
 import { createTable } from "../../infra/local/engines/table.ts";
-import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { get, transact } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as due from "../../shared/domain/due-work.ts";
+import { findForSender } from "../../shared/domain/senders/choose-config.ts";
 import * as checks from "../../shared/domain/senders/domains/check-domain.ts";
 import * as domains from "../../shared/domain/senders/domains/domains.ts";
 import * as names from "../../shared/domain/senders/domains/domains-by-name.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { dueShards, keys } from "../../shared/keys.ts";
 import { createAccount, type TestAccount } from "../support/accounts.ts";
@@ -20,7 +21,7 @@ import {
   interruptions,
 } from "../support/crash-injection.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import {
   pendingMessages,
   runWorkers as settleAll,
@@ -40,7 +41,7 @@ beforeEach(async () => {
   process.env.TABLE_NAME = `domains-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
 });
-afterEach(restoreClient);
+afterEach(removePauses);
 /** Runs the worker and the drain of domains only. */
 const settle = (options: { forSeconds?: number } = {}) =>
   settleAll([jobs], {
@@ -207,7 +208,7 @@ describe("ownership", () => {
     const ada = await createAccount();
     const made = await add(ada, fresh());
     const look = () => checks.checkDomain(ada.caller.orgId, made.id);
-    const slow = pauseCall(TransactWriteCommand);
+    const slow = pauseCall("TransactWriteItems");
     const late = look();
     await slow.reached;
     publish(made);
@@ -223,7 +224,7 @@ describe("ownership", () => {
     const made = await add(ada, fresh());
     await days(31);
     publish(made);
-    const slow = pauseCall(UpdateCommand);
+    const slow = pauseCall("UpdateItem");
     const late = add(ada, made.name);
     await slow.reached;
     await checks.checkDomain(ada.caller.orgId, made.id);
@@ -238,7 +239,7 @@ describe("ownership", () => {
     pendingMessages.length = 0;
     const drained = () =>
       Promise.all(Array.from({ length: dueShards }, (_, shard) => due.drain("DOMAIN", shard)));
-    const slow = pauseCall(UpdateCommand);
+    const slow = pauseCall("UpdateItem");
     const late = drained();
     await slow.reached;
     await drained();
@@ -358,7 +359,7 @@ describe("mail", () => {
   const put = async (owner: TestAccount["caller"], fromEmail: string) =>
     sendingConfigs.create(
       owner,
-      sendingConfigs.NewSendingConfig.parse({
+      NewSendingConfig.parse({
         provider: "resend",
         fromEmail,
         credentials: { apiKey: "re_x" },
@@ -370,18 +371,18 @@ describe("mail", () => {
     const made = await add(ada, fresh());
     const config = await put(ada.caller, `news@${made.name}`);
     const other = `else@${made.name}`;
-    await expect(sendingConfigs.findForSender(ada.caller, other)).rejects.toMatchObject({
+    await expect(findForSender(ada.caller, other)).rejects.toMatchObject({
       code: "no_sending_config",
     });
     publish(made);
     await settle();
-    expect((await sendingConfigs.findForSender(ada.caller, other)).id).toBe(config.id);
-    await expect(
-      sendingConfigs.findForSender(ada.caller, `else@mail.${made.name}`),
-    ).rejects.toMatchObject({ code: "no_sending_config" });
-    await expect(
-      sendingConfigs.findForSender((await createAccount()).caller, other),
-    ).rejects.toMatchObject({ code: "no_sending_config" });
+    expect((await findForSender(ada.caller, other)).id).toBe(config.id);
+    await expect(findForSender(ada.caller, `else@mail.${made.name}`)).rejects.toMatchObject({
+      code: "no_sending_config",
+    });
+    await expect(findForSender((await createAccount()).caller, other)).rejects.toMatchObject({
+      code: "no_sending_config",
+    });
   });
 
   test("checks the records of the providers in use too", async () => {

@@ -1,12 +1,11 @@
 // Events that arrive while their mail is being handed over, or after the worker crashed.
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { getOverview } from "../../shared/domain/analytics/overview.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
-import type * as sends from "../../shared/domain/sending/sends.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import type { SendItem } from "../../shared/domain/sending/send-schema.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
 import { keys } from "../../shared/keys.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
@@ -14,7 +13,7 @@ import * as mailTest from "../support/sending.ts";
 
 beforeAll(mailTest.useOwnTableAndQueues);
 
-type Item = Partial<sends.SendItem> & {
+type Item = Partial<SendItem> & {
   duepk?: string;
   lease?: string;
   attempt?: number;
@@ -50,21 +49,6 @@ const applyEvent =
       ),
     );
 
-/** Runs `happen` while `handOver` waits for the response of the provider. */
-async function meanwhile(
-  { provider }: mailTest.TestSender,
-  handOver: () => Promise<unknown>,
-  work: () => Promise<unknown>,
-) {
-  provider.latencyMs = 300;
-  const calls = provider.calls.length;
-  const running = handOver();
-  while (provider.calls.length === calls) await sleep(5);
-  await work();
-  await running;
-  provider.latencyMs = 0;
-}
-
 describe.each(["delivered", "bounce"] as const)(
   "a %s event before the response of the provider",
   (type) => {
@@ -74,7 +58,11 @@ describe.each(["delivered", "bounce"] as const)(
       const from = await mailTest.createSender("postmark");
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       const { orgId } = from.caller;
-      await meanwhile(from, () => singles.handOverSingle(orgId, id), applyEvent(from, [id], type));
+      await mailTest.whileProviderWaits(
+        from,
+        () => handOverSingle(orgId, id),
+        applyEvent(from, [id], type),
+      );
       const item = await readItem(from, id);
       expect(item).toMatchObject({
         status,
@@ -92,7 +80,7 @@ describe.each(["delivered", "bounce"] as const)(
         const from = await mailTest.createSender("postmark");
         const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(n));
         const ids = results.map((result) => result.id!);
-        await meanwhile(
+        await mailTest.whileProviderWaits(
           from,
           () => mailTest.runLane(from.caller.orgId, from.configId),
           applyEvent(from, ids.slice(0, 2), type),
@@ -115,7 +103,7 @@ test("an event before a response that is lost counts the mail of a batch as sent
   const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(6));
   const ids = results.map((result) => result.id!);
   from.provider.faultFor = () => "lost";
-  await meanwhile(
+  await mailTest.whileProviderWaits(
     from,
     () => mailTest.runLane(from.caller.orgId, from.configId),
     applyEvent(from, ids.slice(0, 2)),
@@ -129,12 +117,12 @@ test("a second worker does not take a delivered send while the first one waits f
   const from = await mailTest.createSender("postmark");
   const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
   const { orgId } = from.caller;
-  await meanwhile(
+  await mailTest.whileProviderWaits(
     from,
-    () => singles.handOverSingle(orgId, id),
+    () => handOverSingle(orgId, id),
     async () => {
       await applyEvent(from, [id])();
-      await singles.handOverSingle(orgId, id);
+      await handOverSingle(orgId, id);
     },
   );
   expect(await readItem(from, id)).toMatchObject({
@@ -154,7 +142,7 @@ test.each(["postmark", "resend"] as const)(
     await crashAtSomeSteps(async (crash) => {
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
-      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await crash(() => handOverSingle(from.caller.orgId, id));
       if (countMails(id)) await applyEvent(from, [id])();
       await mailTest.runWorkers({ lookUps: true });
       if (countMails(id)) await applyEvent(from, [id])();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as verification from "../../shared/domain/identity/email-verification.ts";
 import * as mfa from "../../shared/domain/identity/mfa/mfa.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as passwordChanges from "../../shared/domain/identity/password-changes.ts";
 import { getSettings } from "../../shared/domain/identity/sso/settings.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
@@ -86,8 +86,8 @@ test("a reset of an unverified account revokes keys, second factors, single sign
     put(keys.sso(caller.orgId), { providerId }),
     update(keys.organization(caller.orgId), { set: { sso: { providerId } } }),
   );
-  const reset = (await accounts.createResetToken(email))!;
-  expect(await accounts.resetPassword(reset.token, "quite a new password")).toEqual([]);
+  const reset = (await passwordChanges.createResetToken(email))!;
+  expect(await passwordChanges.resetPassword(reset.token, "quite a new password")).toEqual([]);
   expect(await getSettings(caller.orgId)).toBeUndefined();
   expect((await organizations.find(caller.orgId)).sso).toBeUndefined();
   expect(await apiKeys.list(caller, { limit: 5 })).toMatchObject({ items: [] });
@@ -104,8 +104,8 @@ test("a reset of a verified account keeps keys and second factors", async () => 
   await verification.verify(await tokenFor(email));
   await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "server" }));
   await mfa.enableEmailOtp(caller);
-  const reset = (await accounts.createResetToken(email))!;
-  expect(await accounts.resetPassword(reset.token, "quite a new password")).toHaveLength(1);
+  const reset = (await passwordChanges.createResetToken(email))!;
+  expect(await passwordChanges.resetPassword(reset.token, "quite a new password")).toHaveLength(1);
   expect(await mfa.getStatus(caller)).toMatchObject({ emailOtp: { enabled: true } });
 });
 
@@ -123,12 +123,12 @@ test("a reset that crashes can be repeated, and then nothing of the first person
   const steps = await crashAtEveryStep(async (kill) => {
     const { caller, email, token, opened } = await createAccount();
     await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "first person" }));
-    const reset = (await accounts.createResetToken(email))!;
-    await kill(() => accounts.resetPassword(reset.token, "quite a new password"));
-    const again = await accounts.createResetToken(email);
-    await accounts.resetPassword(again!.token, "quite a new password");
+    const reset = (await passwordChanges.createResetToken(email))!;
+    await kill(() => passwordChanges.resetPassword(reset.token, "quite a new password"));
+    const again = await passwordChanges.createResetToken(email);
+    await passwordChanges.resetPassword(again!.token, "quite a new password");
     expect((await apiKeys.list(caller, { limit: 5 })).items).toEqual([]);
     await expect(callerOf({ token, organization: opened.organization })).rejects.toThrow();
   });
-  expect(steps).toContain("after TransactWriteCommand");
+  expect(steps).toContain("after TransactWriteItems");
 });

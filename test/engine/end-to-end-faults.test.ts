@@ -1,21 +1,21 @@
 // Mail from the request to the customer's webhook, while AWS, the provider or workers fail. After
 // the fault, all counts agree.
+import { randomUUID } from "node:crypto";
 import {
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type OpenResponse, readText } from "../../shared/adapters/http/client.ts";
+import { type OpenResponse, readBytes } from "../../shared/adapters/http/client.ts";
 import { NoResponse } from "../../shared/adapters/http/no-response.ts";
 import {
-  type AwsCommand,
-  type FaultHandler,
-  type FaultyAdapter,
+  type FaultyService,
   failSometimes,
   interceptProviderCalls,
   setFault,
   timeoutFault,
 } from "../support/adapter-faults.ts";
+import type { CallInterceptor } from "../support/aws-calls.ts";
 import { runUntilCrash } from "../support/crash-injection.ts";
 import type { CustomerEndpoint } from "../support/customer-endpoint.ts";
 import {
@@ -42,7 +42,7 @@ beforeAll(prepareEndToEnd);
 
 let random = seededRandom(seed);
 afterEach(() => {
-  for (const door of ["table", "queue", "blobs", "vault"] as const) setFault(door, undefined);
+  for (const service of ["dynamodb", "sqs", "s3", "kms"] as const) setFault(service, undefined);
   interceptProviderCalls();
 });
 
@@ -67,7 +67,7 @@ afterAll(() => {
 interface Fault {
   provider?: ProviderFault;
   call?: (go: () => Promise<OpenResponse>) => Promise<OpenResponse>;
-  doors?: [FaultyAdapter, FaultHandler][];
+  doors?: [FaultyService, CallInterceptor][];
   endpoint?: CustomerEndpoint["answer"];
   crash?: CrashHook;
 }
@@ -84,7 +84,7 @@ async function checkCountsAfterFault(name: string, key: EndToEndRun["key"], faul
   run.provider.isRefused = () => random() < 0.05;
   run.endpoint.answer = endpoint ?? 200;
   interceptProviderCalls(call);
-  for (const [door, answer] of doors) setFault(door, answer);
+  for (const [service, answer] of doors) setFault(service, answer);
   for (let round = 0; round < rounds; round++) {
     await sendRequests(run, { singles: 3, batch: 9, ...crashOption });
     await runWorkersFor({ forSeconds: 300, ...crashOption });
@@ -108,13 +108,13 @@ function endFaults({ provider, endpoint }: EndToEndRun) {
   provider.faultFor = () => undefined;
   endpoint.answer = 200;
   interceptProviderCalls();
-  for (const door of ["table", "queue", "blobs", "vault"] as const) setFault(door, undefined);
+  for (const service of ["dynamodb", "sqs", "s3", "kms"] as const) setFault(service, undefined);
 }
 
 /** Moves dead letters back to their queues, like an operator, and processes them. */
 async function redrive() {
   for (const message of virtual.deadLetters.splice(0))
-    virtual.pendingMessages.push({ ...message, receives: 0 });
+    virtual.pendingMessages.push({ ...message, id: randomUUID(), receives: 0 });
   await runWorkersFor();
 }
 
@@ -160,7 +160,7 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
         if (drawn < 0.2) throw new NoResponse(true, timeout());
         const answer = await go();
         if (drawn >= 0.4) return answer;
-        await readText(answer.body, 1_000_000);
+        await readBytes(answer.body, 1_000_000);
         throw new NoResponse(true, timeout());
       },
     }));
@@ -170,7 +170,7 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
       call: async (go) => {
         const answer = await go();
         if (random() < 0.6) return answer;
-        await readText(answer.body, 1_000_000);
+        await readBytes(answer.body, 1_000_000);
         const endlessBody = new ReadableStream({
           pull: (body) => void setTimeout(() => body.error(timeout()), 5),
         });
@@ -180,100 +180,96 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
 });
 
 const aws = { $metadata: {}, message: "" };
-const throttle: FaultHandler = async () => {
+const throttle: CallInterceptor = async () => {
   throw new ProvisionedThroughputExceededException(aws);
 };
 /** The call takes effect, but its response is lost. */
-const loseResponse: FaultHandler = async (command, go) => {
+const loseResponse: CallInterceptor = async (command, go) => {
   await go();
   return timeoutFault(command, go);
 };
 const onlyFor =
-  (name: string, answer: FaultHandler): FaultHandler =>
-  (command, go) =>
-    command.constructor.name === name ? answer(command, go) : go();
+  (operation: string, answer: CallInterceptor): CallInterceptor =>
+  (call, go) =>
+    call.operation === operation ? answer(call, go) : go();
 
 type Requests = Record<string, unknown>;
-const withInput = (command: AwsCommand, input: Requests): AwsCommand =>
-  Object.assign(Object.create(Object.getPrototypeOf(command)), command, {
-    input: { ...command.input, ...input },
-  });
-
 /** DynamoDB reads half of the keys and returns the other half as unprocessed. */
-const halveReads = onlyFor("BatchGetCommand", async (command, go) => {
+const halveReads = onlyFor("BatchGetItem", async ({ input }, go) => {
   const [[name, { Keys, ...rest }]] = Object.entries(
-    command.input.RequestItems as Record<string, { Keys: object[] }>,
+    input.RequestItems as Record<string, { Keys: object[] }>,
   ) as [[string, { Keys: object[] }]];
   if (Keys.length < 2) return go();
   const [now, later] = [Keys.filter((_, i) => i % 2), Keys.filter((_, i) => i % 2 === 0)];
-  const answer = (await go(
-    withInput(command, { RequestItems: { [name]: { ...rest, Keys: now } } }),
-  )) as Requests;
+  const answer = (await go({
+    ...input,
+    ...{ RequestItems: { [name]: { ...rest, Keys: now } } },
+  })) as Requests;
   return { ...answer, UnprocessedKeys: { [name]: { ...rest, Keys: later } } };
 });
-const halveWrites = onlyFor("BatchWriteCommand", async (command, go) => {
-  const [[name, writes]] = Object.entries(
-    command.input.RequestItems as Record<string, object[]>,
-  ) as [[string, object[]]];
+const halveWrites = onlyFor("BatchWriteItem", async ({ input }, go) => {
+  const [[name, writes]] = Object.entries(input.RequestItems as Record<string, object[]>) as [
+    [string, object[]],
+  ];
   if (writes.length < 2) return go();
   const [now, later] = [writes.filter((_, i) => i % 2), writes.filter((_, i) => i % 2 === 0)];
-  const answer = (await go(withInput(command, { RequestItems: { [name]: now } }))) as Requests;
+  const answer = (await go({ ...input, ...{ RequestItems: { [name]: now } } })) as Requests;
   return { ...answer, UnprocessedItems: { [name]: later } };
 });
-const halveStatements = onlyFor("BatchExecuteStatementCommand", async (command, go) => {
-  const statements = command.input.Statements as object[];
+const halveStatements = onlyFor("BatchExecuteStatement", async ({ input }, go) => {
+  const statements = input.Statements as object[];
   const made = statements.filter((_, i) => i % 2);
   const refused = { Error: { Code: random() < 0.5 ? "ThrottlingError" : "TransactionConflict" } };
   const { Responses = [] } = made.length
-    ? ((await go(withInput(command, { Statements: made }))) as { Responses?: object[] })
+    ? ((await go({ ...input, ...{ Statements: made } })) as { Responses?: object[] })
     : {};
   return { Responses: statements.map((_, i) => (i % 2 ? Responses[(i - 1) / 2] : refused)) };
 });
-const conflict = onlyFor("TransactWriteCommand", async ({ input }) => {
+const conflict = onlyFor("TransactWriteItems", async ({ input }) => {
   const reasons = (input.TransactItems as object[]).map((_, i) => ({
     Code: i ? "None" : "TransactionConflict",
   }));
   throw new TransactionCanceledException({ ...aws, CancellationReasons: reasons });
 });
 
-const halveMessages: FaultHandler = async (command, go) => {
-  const entries = command.input.Entries as { Id: string }[];
+const halveMessages: CallInterceptor = async ({ input }, go) => {
+  const entries = input.Entries as { Id: string }[];
   const [taken, failed] = [entries.filter((_, i) => i % 2), entries.filter((_, i) => i % 2 === 0)];
-  if (taken.length) await go(withInput(command, { Entries: taken }));
+  if (taken.length) await go({ ...input, ...{ Entries: taken } });
   return { Failed: failed.map(({ Id }) => ({ Id })) };
 };
-const repeatAndReorder: FaultHandler = async (_, go) => {
+const repeatAndReorder: CallInterceptor = async (_, go) => {
   const answer = await go();
   if (random() < 0.5) await go();
   virtual.pendingMessages.sort(() => random() - 0.5);
   return answer;
 };
 
-const sometimes = (share: number, answer: FaultHandler): FaultHandler =>
+const sometimes = (share: number, answer: CallInterceptor): CallInterceptor =>
   failSometimes(share, answer, () => random());
 
 test.each<[string, Fault]>([
-  ["DynamoDB throttles", { doors: [["table", sometimes(0.05, throttle)]] }],
-  ["DynamoDB requests time out", { doors: [["table", sometimes(0.05, timeoutFault)]] }],
-  ["DynamoDB responses are lost", { doors: [["table", sometimes(0.05, loseResponse)]] }],
+  ["DynamoDB throttles", { doors: [["dynamodb", sometimes(0.05, throttle)]] }],
+  ["DynamoDB requests time out", { doors: [["dynamodb", sometimes(0.05, timeoutFault)]] }],
+  ["DynamoDB responses are lost", { doors: [["dynamodb", sometimes(0.05, loseResponse)]] }],
   [
     "DynamoDB leaves half of a BatchGet unprocessed",
-    { doors: [["table", sometimes(0.5, halveReads)]] },
+    { doors: [["dynamodb", sometimes(0.5, halveReads)]] },
   ],
   [
     "DynamoDB leaves half of a BatchWrite unprocessed",
-    { doors: [["table", sometimes(0.5, halveWrites)]] },
+    { doors: [["dynamodb", sometimes(0.5, halveWrites)]] },
   ],
   [
     "DynamoDB rejects half of the PartiQL statements",
-    { doors: [["table", sometimes(0.5, halveStatements)]] },
+    { doors: [["dynamodb", sometimes(0.5, halveStatements)]] },
   ],
-  ["DynamoDB transactions conflict", { doors: [["table", sometimes(0.4, conflict)]] }],
-  ["SQS rejects half of a batch", { doors: [["queue", sometimes(0.5, halveMessages)]] }],
-  ["SQS requests time out", { doors: [["queue", sometimes(0.3, timeoutFault)]] }],
-  ["SQS responses are lost", { doors: [["queue", sometimes(0.3, loseResponse)]] }],
-  ["SQS repeats and reorders messages", { doors: [["queue", repeatAndReorder]] }],
-  ["KMS requests time out", { doors: [["vault", sometimes(0.5, timeoutFault)]] }],
+  ["DynamoDB transactions conflict", { doors: [["dynamodb", sometimes(0.4, conflict)]] }],
+  ["SQS rejects half of a batch", { doors: [["sqs", sometimes(0.5, halveMessages)]] }],
+  ["SQS requests time out", { doors: [["sqs", sometimes(0.3, timeoutFault)]] }],
+  ["SQS responses are lost", { doors: [["sqs", sometimes(0.3, loseResponse)]] }],
+  ["SQS repeats and reorders messages", { doors: [["sqs", repeatAndReorder]] }],
+  ["KMS requests time out", { doors: [["kms", sometimes(0.5, timeoutFault)]] }],
   [
     "the customer's endpoint responds 500 to a third",
     { endpoint: () => (random() < 0.33 ? 500 : 200) },
@@ -305,55 +301,51 @@ describe("all counts agree after crashes of workers", () => {
         provider: "lost",
         endpoint: () => (random() < 0.2 ? 500 : 200),
         doors: [
-          ["table", sometimes(0.03, throttle)],
-          ["queue", sometimes(0.5, repeatAndReorder)],
+          ["dynamodb", sometimes(0.03, throttle)],
+          ["sqs", sometimes(0.5, repeatAndReorder)],
         ],
       }),
   );
 
-  test.each(workers)(
-    "of the queue $queue.name at each step",
-    { timeout: 60_000 },
-    async (worker) => {
-      const { handler, queue } = worker;
-      const run = await startRun("resend");
-      let crashCount = 0;
-      const stride = 8;
-      for (const when of ["before", "after"] as const)
-        for (
-          let n = everything ? 1 : 1 + Math.floor((random() * stride) / 2), hasCrashed = true;
-          hasCrashed;
-          n += everything ? 1 : stride
-        ) {
-          hasCrashed = false;
-          worker.handler = async (event) => {
-            let answer = {
-              batchItemFailures: event.Records.map(({ messageId }) => ({
-                itemIdentifier: messageId,
-              })),
-            };
-            const work = async () => {
-              answer = (await handler(event)) as typeof answer;
-            };
-            // The first worker that reaches step n crashes; all others finish.
-            if (hasCrashed) await work();
-            else if ((await runUntilCrash(n, when, work)).crashed) hasCrashed = true;
-            return answer;
+  test.each(workers)("of the queue $queue.name at each step", async (worker) => {
+    const { handler, queue } = worker;
+    const run = await startRun("resend");
+    let crashCount = 0;
+    const stride = 8;
+    for (const when of ["before", "after"] as const)
+      for (
+        let n = everything ? 1 : 1 + Math.floor((random() * stride) / 2), hasCrashed = true;
+        hasCrashed;
+        n += everything ? 1 : stride
+      ) {
+        hasCrashed = false;
+        worker.handler = async (event) => {
+          let answer = {
+            batchItemFailures: event.Records.map(({ messageId }) => ({
+              itemIdentifier: messageId,
+            })),
           };
-          await sendRequests(run, { singles: 1, scheduled: 1, batch: 2 });
-          await runWorkersFor({ forSeconds: 3600 });
-          await postEvents(run, createPendingEvents(run));
-          await runWorkersFor({ forSeconds: 3600 });
-          crashCount += Number(hasCrashed);
-        }
-      worker.handler = handler;
-      const balance = await expectBalanced(run);
-      expect(crashCount).toBeGreaterThan(everything ? 5 : 0);
-      results.push({
-        fault: `${queue.name} crashes at each of ${crashCount} steps (resend)`,
-        ...balance,
-      });
-      await stopRun(run);
-    },
-  );
+          const work = async () => {
+            answer = (await handler(event)) as typeof answer;
+          };
+          // The first worker that reaches step n crashes; all others finish.
+          if (hasCrashed) await work();
+          else if ((await runUntilCrash(n, when, work)).crashed) hasCrashed = true;
+          return answer;
+        };
+        await sendRequests(run, { singles: 1, scheduled: 1, batch: 2 });
+        await runWorkersFor({ forSeconds: 3600 });
+        await postEvents(run, createPendingEvents(run));
+        await runWorkersFor({ forSeconds: 3600 });
+        crashCount += Number(hasCrashed);
+      }
+    worker.handler = handler;
+    const balance = await expectBalanced(run);
+    expect(crashCount).toBeGreaterThan(everything ? 5 : 0);
+    results.push({
+      fault: `${queue.name} crashes at each of ${crashCount} steps (resend)`,
+      ...balance,
+    });
+    await stopRun(run);
+  });
 });

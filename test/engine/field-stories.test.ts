@@ -1,15 +1,13 @@
 // What went wrong at other email tools, done to this one. field-stories/README.md has the table.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { useVirtualQueues } from "../support/campaigns.ts";
 import { deadLetters } from "../support/virtual-queues.ts";
 import { intake } from "./field-stories/intake.ts";
 import { interruptions } from "./field-stories/interruptions.ts";
 import { recipients } from "./field-stories/recipients.ts";
 import { reports } from "./field-stories/reports.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const stories = { ...interruptions, ...recipients, ...intake, ...reports };
 

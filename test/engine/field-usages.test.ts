@@ -5,10 +5,12 @@ import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
-import { NewCampaign, NewVariant } from "../../shared/domain/campaigns/campaign-schema.ts";
+import { NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import { listUses } from "../../shared/domain/campaigns/field-usages.ts";
+import { NewVariant } from "../../shared/domain/campaigns/variant-schema.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import { NewForm } from "../../shared/domain/forms/form-schema.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
@@ -41,7 +43,7 @@ async function createUsers({ caller, siteId }: TestSite, field: string) {
   );
   await templates.create(
     caller,
-    templates.NewTemplate.parse({
+    NewTemplate.parse({
       siteId,
       name: "News",
       subject: "News",
@@ -62,6 +64,25 @@ async function createUsers({ caller, siteId }: TestSite, field: string) {
     NewForm.parse({ siteId, name: "Sign-up", designJson: { fields: [{ name: field }] } }),
   );
 }
+
+test("triggers, goals and actions of sequences that use a field are found", async () => {
+  const { caller, siteId } = await createTestSite();
+  const field = "customFields.tier";
+  const make = async (name: string, more: object) =>
+    (await sequences.create(caller, NewSequence.parse({ siteId, name, ...more }))).id;
+  await make("Trigger", { triggerType: "field_changed", triggerConfig: { field } });
+  await make("Goal", { goals: [{ rules: rules(field) }] });
+  const acting = await make("Action", {});
+  const actionConfig = { action: "set_field", field, value: "gold" };
+  await steps.add(caller, acting, AddStepsRequest.parse({ type: "action", actionConfig }));
+  await make("Other", { goals: [{ rules: rules("customFields.tier2") }] });
+  const { uses } = await listUses(caller, "tier", siteId);
+  expect(uses.map(({ name, message }) => [name, message])).toEqual([
+    ["Action", "An action changes it."],
+    ["Goal", "A goal or an exit asks for it."],
+    ["Trigger", "Its trigger watches it."],
+  ]);
+});
 
 test("records that use a field are found, with how, and those with another field are not", async () => {
   const site = await createTestSite();

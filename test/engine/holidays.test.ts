@@ -1,5 +1,5 @@
 // Holidays: on the day of a holiday, each contact in an active sequence gets one mail.
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
@@ -10,7 +10,7 @@ import * as holidays from "../../shared/domain/campaigns/holidays.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { instantOf } from "../../shared/kernel/time-zones.ts";
 import { blockOf, keys } from "../../shared/keys.ts";
 import {
@@ -25,7 +25,6 @@ import {
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { listAllKeys } from "../support/memory-dynamodb.ts";
 
-vi.setConfig({ testTimeout: 300_000 });
 beforeAll(useVirtualQueues);
 
 const aDay = 24 * 3600;
@@ -95,7 +94,7 @@ test("a holiday is sent at 9:00 local time, once to each contact in an active se
     stats: { recipients: 4, sent: 4 },
     startedAt: expect.any(String),
   });
-  const { sends: all } = await sends.list(from.caller, { limit: 10 }, {});
+  const { sends: all } = await listSends(from.caller, { limit: 10 }, {});
   expect(all.map(({ holidayId }) => holidayId)).toEqual([id, id, id, id]);
   await from.provider.stop();
 });
@@ -211,7 +210,7 @@ test.each(interruptions)(
       await runWorkers({ forSeconds: 2 * aDay });
       expect((await look(from, id)).status).toBe("sent");
       expect(await countSends(from.caller.orgId, [from.siteId])).toBe(2);
-      const blocks = (await sends.list(from.caller, { limit: 50 }, {})).sends.map((send) =>
+      const blocks = (await listSends(from.caller, { limit: 50 }, {})).sends.map((send) =>
         blockOf(send.id),
       );
       await holidays.remove(from.caller, id);
@@ -222,7 +221,7 @@ test.each(interruptions)(
       );
       expect(await listRemaining(from, blocks)).toEqual([]);
       expect(await countSends(from.caller.orgId, [from.siteId])).toBe(0);
-      expect((await sends.list(from.caller, { limit: 10 }, {})).sends).toEqual([]);
+      expect((await listSends(from.caller, { limit: 10 }, {})).sends).toEqual([]);
     });
     expect(steps.length).toBeGreaterThan(10);
     await from.provider.stop();

@@ -1,9 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { account as accountGroup } from "../../functions/http/account.ts";
 import { sites as sitesGroup } from "../../functions/http/sites.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
@@ -25,6 +25,7 @@ import { route } from "../../shared/http/route.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
+import { interceptCalls } from "../support/aws-calls.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { addMember } from "../support/members.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
@@ -77,19 +78,15 @@ test("only one of many repeated requests takes over", async () => {
 test("a request that stood still until another took over changes nothing", async () => {
   const { token, caller } = await createAccount();
   const request = { ...as(token, "asleep"), body: { name: "Shop" } };
-  const isRecord = ({ input }: { input: unknown }) => JSON.stringify(input).includes('"taken"');
+  const isRecord = (input: object) => JSON.stringify(input).includes('"taken"');
   const [paused, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { send } = DynamoDbClient.prototype;
-  vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
-    this: unknown,
-    ...given
-  ) {
-    if (isRecord(given[0] as { input: unknown })) {
-      vi.mocked(DynamoDbClient.prototype.send).mockRestore();
+  const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+    if (isRecord(input)) {
+      end();
       paused.resolve();
       await resume.promise;
     }
-    return (send as (...all: unknown[]) => Promise<never>).apply(this, given);
+    return passThrough();
   });
   const first = invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
   await paused.promise;
@@ -99,6 +96,95 @@ test("a request that stood still until another took over changes nothing", async
   resume.resolve();
   expect((await first).body.code).toBe("idempotency_in_progress");
   expect(await sites.listVisibleSiteIds(caller)).toEqual([second.body.data.id]);
+});
+
+test("a request that continues while another takes over shares its ids with it", async () => {
+  const { token, caller } = await createAccount();
+  const request = { ...as(token, "overtaken"), body: { name: "Shop" } };
+  const create = () => invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
+  // The first request stops before it records its id, and again before it stores the site.
+  const gates = ["taken", "site"].map(() => ({
+    reached: Promise.withResolvers<void>(),
+    opened: Promise.withResolvers<void>(),
+  }));
+  let stops = 0;
+  const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+    const text = JSON.stringify(input);
+    const gate = gates[stops];
+    if (gate && (stops ? text.includes('"Shop"') : text.includes('"taken"'))) {
+      stops++;
+      gate.reached.resolve();
+      await gate.opened.promise;
+    } else if (stops === 1 && /^\{.*"UpdateExpression":"SET #\w+ ?= ?:\w+"/.test(text)) {
+      // The second request is about to take over.
+      gates[0]!.opened.resolve();
+      await gates[1]!.reached.promise;
+    }
+    return passThrough();
+  });
+  const first = create();
+  await gates[0]!.reached.promise;
+  clock.advanceClock(36);
+  const second = await create();
+  gates[1]!.opened.resolve();
+  expect((await first).body.code).toBe("idempotency_in_progress");
+  end();
+  expect(second.status).toBe(201);
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([second.body.data.id]);
+});
+
+/** The first call that `isGated` accepts waits for the gate, and then fails with `error`. */
+function gateFirst(isGated: (input: string) => boolean, error?: Error) {
+  const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isClosed = true;
+  const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+    if (isClosed && isGated(JSON.stringify(input))) {
+      isClosed = false;
+      reached.resolve();
+      await opened.promise;
+      if (error) throw error;
+    }
+    return passThrough();
+  });
+  return { reached: reached.promise, open: opened.resolve, end };
+}
+
+test("a request that fails after another has taken over gets 409", async () => {
+  const { token } = await createAccount();
+  const request = { ...as(token, "failing"), body: { name: "Shop" } };
+  const isAuditEntry = (input: string) => input.includes('"outcome":"unknown"');
+  const gate = gateFirst(isAuditEntry, new Error("the entry was not written"));
+  const first = invokeRoute(sitesGroup, "POST /sites", request);
+  await gate.reached;
+  clock.advanceClock(36);
+  const second = await invokeRoute(sitesGroup, "POST /sites", request);
+  gate.open();
+  expect([(await first).status, second.status]).toEqual([409, 201]);
+  gate.end();
+});
+
+test("a request that was taken over does not change the large response of the other", async () => {
+  const { token } = await createAccount();
+  const answers = [1, 2].map(() => randomBytes(500_000).toString("hex"));
+  let runs = 0;
+  const large = routeGroup("large", [
+    route("POST /large", "Answers with a large body", {
+      body: z.object({}),
+      returns: z.object({ text: z.string() }),
+      handle: async () => ({ text: answers[runs++]! }),
+    }),
+  ]);
+  const request = { ...as(token, "large"), body: {} };
+  const post = () => invokeRoute<{ text: string }>(large, "POST /large", request);
+  const gate = gateFirst((input) => input.includes('"bytes"'));
+  const first = post();
+  await gate.reached;
+  clock.advanceClock(36);
+  expect((await post()).status).toBe(200);
+  gate.open();
+  expect((await first).status).toBe(409);
+  gate.end();
+  expect((await post()).body.data.text === answers[1]).toBe(true);
 });
 
 test("a request repeated after a crash returns a working API key, and the first key stops working", async () => {
@@ -245,25 +331,36 @@ test("a member never gets the stored response of another member's session", asyn
   expect(refused.body.code).toBe("idempotency_mismatch");
 });
 
+test("an API key never gets the stored response of another API key", async () => {
+  const { caller } = await createAccount();
+  const withKey = async (name: string) => {
+    const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name }));
+    return { authorization: `Bearer ${key}`, "idempotency-key": "one site" };
+  };
+  const headers = await withKey("one");
+  const body = { name: "Shop" };
+  const create = (of: Record<string, string>) =>
+    invokeRoute(sitesGroup, "POST /sites", { headers: of, body });
+  expect((await create(headers)).status).toBe(201);
+  expect((await create(await withKey("two"))).body.code).toBe("idempotency_mismatch");
+  expect((await create(headers)).headers["idempotent-replayed"]).toBe("true");
+});
+
 test("ids that a request allocates in parallel are all recorded in the order of the calls", async () => {
   const { caller } = await createAccount();
   const key = keys.idempotency(caller.orgId, "side by side");
   await write(put(key, {}));
   // The first two calls take longer than the others.
-  const { send } = DynamoDbClient.prototype;
   let calls = 0;
-  const slow = vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
-    this: unknown,
-    ...given
-  ) {
+  const end = interceptCalls("dynamodb", async (_, passThrough) => {
     if (++calls <= 2) await sleep(30 * (3 - calls));
-    return (send as (...all: unknown[]) => Promise<never>).apply(this, given);
+    return passThrough();
   });
   const takeAll = (taken: ids.ReservedIds["taken"]) =>
     ids.withReservedIds({ key, taken }, () =>
       Promise.all([ids.nextId("A"), ids.nextId("A"), ids.nextId("B"), ids.nextId("C")]),
     );
-  const first = await takeAll({}).finally(() => slow.mockRestore());
+  const first = await takeAll({}).finally(end);
   const { taken } = (await get<ids.ReservedIds>(key))!;
   expect(taken).toEqual({ A: first.slice(0, 2), B: [first[2]], C: [first[3]] });
   expect(await takeAll(taken)).toEqual(first);

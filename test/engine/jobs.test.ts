@@ -16,6 +16,7 @@ import { runAction } from "../../shared/domain/automation/contact-actions/run-ac
 import * as audits from "../../shared/domain/campaigns/audit/campaign-audit.ts";
 import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import * as campaignActions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase } from "../../shared/domain/privacy/site-erasure.ts";
 import { startedJobAttributes } from "../../shared/kernel/job-index.ts";
@@ -205,7 +206,7 @@ describe("the list of jobs", () => {
     await createContact({ ...shop, siteId }, "ann@example.net");
     const importId = await startImport(shop);
     await startImport({ ...shop, siteId });
-    await sites.remove(shop.caller, siteId);
+    await removeSite(shop.caller, siteId);
     const { items } = await list(shop.caller);
     expect(items).toMatchObject([
       {

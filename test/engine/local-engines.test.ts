@@ -28,11 +28,7 @@ import {
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDataFolder } from "../../infra/local/data-folder.ts";
 import { type LocalEngines, startEngines } from "../../infra/local/engines/engines.ts";
-import {
-  type LocalQueueSettings,
-  localCredentials,
-  localRegion,
-} from "../../infra/local/engines/sqs-and-s3.ts";
+import { type LocalQueueSettings, localRegion } from "../../infra/local/engines/sqs-and-s3.ts";
 import { deleteExpiredItems } from "../../infra/local/engines/table.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 
@@ -50,28 +46,28 @@ beforeAll(async () => {
 });
 afterAll(() => engines.stop());
 
-const settings = (endpoint: string) => ({
+const settings = ({ credentials }: LocalEngines, endpoint: string) => ({
   endpoint,
   region: localRegion,
-  credentials: localCredentials,
+  credentials,
 });
-const dynamoOf = ({ env }: LocalEngines) =>
-  new DynamoDBClient(settings(env.AWS_ENDPOINT_URL_DYNAMODB!));
-const sqsOf = ({ env }: LocalEngines) => new SQSClient(settings(env.AWS_ENDPOINT_URL_SQS!));
-const s3Of = ({ env }: LocalEngines) =>
-  new S3Client({ ...settings(env.AWS_ENDPOINT_URL_S3!), forcePathStyle: true });
-const kmsOf = ({ env }: LocalEngines) => new KMSClient(settings(env.AWS_ENDPOINT_URL_KMS!));
-const receive = async ({ env }: LocalEngines, WaitTimeSeconds = 0) => {
+const dynamoOf = (of: LocalEngines) =>
+  new DynamoDBClient(settings(of, of.env.AWS_ENDPOINT_URL_DYNAMODB!));
+const sqsOf = (of: LocalEngines) => new SQSClient(settings(of, of.env.AWS_ENDPOINT_URL_SQS!));
+const s3Of = (of: LocalEngines) =>
+  new S3Client({ ...settings(of, of.env.AWS_ENDPOINT_URL_S3!), forcePathStyle: true });
+const kmsOf = (of: LocalEngines) => new KMSClient(settings(of, of.env.AWS_ENDPOINT_URL_KMS!));
+const receive = async (of: LocalEngines, WaitTimeSeconds = 0) => {
   const command = new ReceiveMessageCommand({
-    QueueUrl: env.QUEUE_URL_WORK,
+    QueueUrl: of.env.QUEUE_URL_WORK,
     WaitTimeSeconds,
     MessageSystemAttributeNames: ["All"],
   });
-  return (await sqsOf({ env } as LocalEngines).send(command)).Messages?.[0];
+  return (await sqsOf(of).send(command)).Messages?.[0];
 };
-const enqueue = ({ env }: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
-  sqsOf({ env } as LocalEngines).send(
-    new SendMessageCommand({ QueueUrl: env.QUEUE_URL_WORK, MessageBody, DelaySeconds }),
+const enqueue = (to: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
+  sqsOf(to).send(
+    new SendMessageCommand({ QueueUrl: to.env.QUEUE_URL_WORK, MessageBody, DelaySeconds }),
   );
 
 const TableName = "pennymail";
@@ -166,7 +162,9 @@ test("a disabled key decrypts nothing until it is enabled again", async () => {
 });
 
 test("a secret is read by its name, and an unknown name is ResourceNotFoundException", async () => {
-  const secrets = new SecretsManagerClient(settings(engines.env.AWS_ENDPOINT_URL_SECRETS_MANAGER!));
+  const secrets = new SecretsManagerClient(
+    settings(engines, engines.env.AWS_ENDPOINT_URL_SECRETS_MANAGER!),
+  );
   expect((await secrets.send(new GetSecretValueCommand({ SecretId: "sender" }))).SecretString).toBe(
     "shh",
   );
@@ -269,7 +267,7 @@ test("further engines see each write that was answered", async () => {
   onTestFinished(stop);
   const urls = running.env.DYNAMODB_READERS!.split(" ").filter(Boolean);
   expect(urls).toHaveLength(Math.min(3, availableParallelism() - 1));
-  const readers = urls.map((url) => new DynamoDBClient(settings(url)));
+  const readers = urls.map((url) => new DynamoDBClient(settings(running, url)));
   const count = new QueryCommand({
     TableName,
     Select: "COUNT",

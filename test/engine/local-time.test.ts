@@ -1,5 +1,5 @@
 // Campaigns at the local time of each contact: one mail to each, when its own clock has the time.
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
 import { worker as laneWorker } from "../../functions/queue/lane.ts";
 import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
@@ -14,10 +14,12 @@ import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { cancelSend } from "../../shared/domain/sending/cancel-send.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { instantOfLocalTime } from "../../shared/kernel/time-zones.ts";
 import { emailShards, ranges } from "../../shared/keys.ts";
 import {
@@ -35,7 +37,6 @@ import {
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 
-vi.setConfig({ testTimeout: 600_000 });
 beforeAll(useVirtualQueues);
 
 const hours = (n: number): number => n * 3600;
@@ -100,8 +101,8 @@ const runUntil = async (localTime: string, offset: number): Promise<void> => {
   await runWorkers({ forSeconds: (until - clock.now().getTime()) / 1000 });
 };
 
-async function listSends(from: CampaignSender, id: number) {
-  const { sends: all } = await sends.list(from.caller, { limit: 100 }, { campaignId: id });
+async function listSendsOf(from: CampaignSender, id: number) {
+  const { sends: all } = await listSends(from.caller, { limit: 100 }, { campaignId: id });
   return new Map(all.map((send) => [send.toEmail, send]));
 }
 
@@ -132,15 +133,16 @@ describe("a campaign at local time", () => {
         lastAt: releaseTimeOf(localTime, "Etc/GMT+12"),
       },
     });
-    const before = await listSends(from, id);
+    const before = await listSendsOf(from, id);
     for (const zone of waiting)
       expect(before.get(addressOf(zone))).toMatchObject({
         status: "scheduled",
         scheduledAt: releaseTimeOf(localTime, zone),
       });
-    await expect(sends.cancel(from.caller, before.get(addressOf("UTC"))!.id)).rejects.toMatchObject(
-      { kind: "conflict", message: expect.stringContaining("campaign") },
-    );
+    await expect(cancelSend(from.caller, before.get(addressOf("UTC"))!.id)).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("campaign"),
+    });
     await runUntil(localTime, 1);
     expect((await readCampaign(from, id)).waitingForLocalTime).toMatchObject({ emails: 3 });
     await runUntil(localTime, 13);
@@ -151,7 +153,7 @@ describe("a campaign at local time", () => {
       stats: { sent: zones.length },
     });
     expect(expectNoDuplicates(from)).toHaveLength(zones.length);
-    for (const [email, { sentAt }] of await listSends(from, id)) {
+    for (const [email, { sentAt }] of await listSendsOf(from, id)) {
       const zone = zones.find((one) => addressOf(one) === email)!;
       const lateMs = Date.parse(sentAt!) - Date.parse(releaseTimeOf(localTime, zone));
       expect(lateMs).toBeGreaterThanOrEqual(0);
@@ -183,7 +185,7 @@ describe("a campaign at local time", () => {
     }
     await runUntil(after, 24);
     for (const [i, localTime] of [before, after].entries()) {
-      const [send] = (await listSends(from, ids[i]!)).values();
+      const [send] = (await listSendsOf(from, ids[i]!)).values();
       expect(send!.sentAt!.slice(0, 13)).toBe(
         instantOfLocalTime(localTime, "America/New_York").toISOString().slice(0, 13),
       );
@@ -211,7 +213,7 @@ describe("a campaign at local time", () => {
     const from = await createCampaignSender();
     const { id: templateId } = await templates.create(
       from.caller,
-      templates.NewTemplate.parse({
+      NewTemplate.parse({
         siteId: from.siteId,
         name: "Today",
         subject: "{{ 'now' | date: '%Y-%m-%dT%H:%M' }}",
@@ -225,7 +227,7 @@ describe("a campaign at local time", () => {
     await scheduleAt(from, id, localTime);
     await runUntil(localTime, 13);
     expect(from.provider.mails.map(({ subject }) => subject)).toEqual([localTime, localTime]);
-    expect([...(await listSends(from, id)).values()].map(({ subject }) => subject)).toEqual([
+    expect([...(await listSendsOf(from, id)).values()].map(({ subject }) => subject)).toEqual([
       localTime,
       localTime,
     ]);
@@ -387,7 +389,7 @@ describe("between the fan-out and the local time", () => {
     const localTime = localTimeIn(20);
     const id = await startScheduled(from, localTime);
     expect((await readConsistentNumbers(from, id)).sent).toBe(500);
-    const { sends: bounced } = await sends.list(from.caller, { limit: 30 }, { campaignId: id });
+    const { sends: bounced } = await listSends(from.caller, { limit: 30 }, { campaignId: id });
     const events = bounced.flatMap(({ id: sendId, sentAt }) =>
       sentAt ? createEvent(sendId, "bounce", 60) : [],
     );
@@ -476,7 +478,7 @@ const crashZones: Zone[] = ["Pacific/Kiritimati", "Asia/Kathmandu", "UTC", "Amer
 const startHours = 3;
 
 async function expectMailAtItsTime({ from, id, localTime }: Started): Promise<void> {
-  for (const { toEmail, sentAt, status } of (await listSends(from, id)).values()) {
+  for (const { toEmail, sentAt, status } of (await listSendsOf(from, id)).values()) {
     if (status === "cancelled") continue;
     const zone = crashZones.find((one) => addressOf(one) === toEmail.replace(/-\d@/, "@"))!;
     expect(sentAt! >= releaseTimeOf(localTime, zone)).toBe(true);

@@ -1,21 +1,21 @@
 // Single mails to several addresses: to, cc and bcc.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
+import { filterSuppressed } from "../../shared/domain/audience/suppressions/suppression-lookups.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
-import { getQuota, usedInPeriod } from "../../shared/domain/billing/quota.ts";
+import { getQuota } from "../../shared/domain/billing/quota.ts";
 import { findAddresseeOfCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
+import { loadIntake } from "../../shared/domain/sending/accept/intake.ts";
+import { addressesOf, SingleMessage } from "../../shared/domain/sending/accept/single-message.ts";
 import { hashCopyAddress } from "../../shared/domain/sending/copy-hashes.ts";
-import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
-import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
-import { addressesOf, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
 import { keys } from "../../shared/keys.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import * as support from "../support/sending.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
 let sender: support.TestSender;
 
 beforeAll(async () => {
@@ -38,9 +38,12 @@ async function send(fields: object) {
 const suppress = (email: string) =>
   suppressions.suppress(sender.caller.orgId, { email, reason: "bounce", source: "test" });
 const isSuppressed = async (email: string) =>
-  (await suppressions.filterSuppressed(sender.caller.orgId, [email], { purpose: "transactional" }))
-    .size === 1;
-const countMails = async () => usedInPeriod(await getQuota(sender.caller.orgId)).mails;
+  (
+    await filterSuppressed(sender.caller.orgId, [email], {
+      purpose: "transactional",
+    })
+  ).size === 1;
+const countMails = async () => (await getQuota(sender.caller.orgId)).used.mails;
 const mailOf = (id: number) => sender.provider.mails.find(({ sendId }) => sendId === id);
 
 test("one mail goes to all addressees, an address that is repeated gets it once, and each counts", async () => {

@@ -8,6 +8,8 @@ import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as attempts from "../../shared/domain/identity/attempt-limits.ts";
 import * as challenges from "../../shared/domain/identity/mfa/login-challenges.ts";
 import * as mfa from "../../shared/domain/identity/mfa/mfa.ts";
+import * as mfaLogin from "../../shared/domain/identity/mfa/mfa-login.ts";
+import type * as mfaProof from "../../shared/domain/identity/mfa/mfa-proof.ts";
 import { keys, sha256 } from "../../shared/keys.ts";
 import { createAccount, password } from "../support/accounts.ts";
 
@@ -41,20 +43,20 @@ test("a login challenge expires after ten minutes", async () => {
   const [early, late] = [await startLogin(email), await startLogin(email)];
   clock.advanceClock(540);
   expect(
-    await codeWord(mfa.verifyLogin({ mfaToken: early, code: codeOf(secret) }, { address })),
+    await codeWord(mfaLogin.verifyLogin({ mfaToken: early, code: codeOf(secret) }, { address })),
   ).toBe("done");
   clock.advanceClock(61);
   expect(
-    await codeWord(mfa.verifyLogin({ mfaToken: late, code: codeOf(secret, 1) }, { address })),
+    await codeWord(mfaLogin.verifyLogin({ mfaToken: late, code: codeOf(secret, 1) }, { address })),
   ).toBe("invalid_token");
-  expect(await codeWord(mfa.requestCode(late))).toBe("invalid_token");
+  expect(await codeWord(mfaLogin.requestCode(late))).toBe("invalid_token");
 });
 
 test("the table has no secrets, codes or tokens in plain text", async () => {
   const { email, caller, secret, recoveryCodes } = await withApp();
   await mfa.enableEmailOtp(caller);
   const mfaToken = await startLogin(email);
-  await mfa.requestCode(mfaToken);
+  await mfaLogin.requestCode(mfaToken);
   const hash = sha256(mfaToken);
   const mailed = await challenges.getMailedCode(hash, 1);
   const factors = await readStored(caller);
@@ -78,14 +80,14 @@ test("a repeated queue message mails the same code, and an outdated one mails no
   await mfa.enableEmailOtp(caller);
   const mfaToken = await startLogin(email);
   const hash = sha256(mfaToken);
-  await mfa.requestCode(mfaToken);
+  await mfaLogin.requestCode(mfaToken);
   const [once, twice] = [
     await challenges.getMailedCode(hash, 1),
     await challenges.getMailedCode(hash, 1),
   ];
   expect(once!.code).toMatch(/^\d{6}$/);
   expect(twice!.code).toBe(once!.code);
-  await mfa.requestCode(mfaToken);
+  await mfaLogin.requestCode(mfaToken);
   expect(await challenges.getMailedCode(hash, 1)).toBeUndefined();
   expect(await challenges.getMailedCode(hash, 3)).toBeUndefined();
 });
@@ -94,39 +96,42 @@ test("a mailed code is rejected after email codes are disabled", async () => {
   const { email, caller } = await withApp();
   await mfa.enableEmailOtp(caller);
   const mfaToken = await startLogin(email);
-  await mfa.requestCode(mfaToken);
+  await mfaLogin.requestCode(mfaToken);
   const { code } = (await challenges.getMailedCode(sha256(mfaToken), 1))!;
   await mfa.disableEmailOtp(caller, { password });
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code }, { address }))).toBe("wrong_code");
+  expect(await codeWord(mfaLogin.verifyLogin({ mfaToken, code }, { address }))).toBe("wrong_code");
 });
 
 test("only five of many concurrent guesses at one token are checked", async () => {
   const { email, secret } = await withApp();
   const mfaToken = await startLogin(email);
   const guesses = Array.from({ length: 9 }, (_, i) =>
-    codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, { address })),
+    codeWord(mfaLogin.verifyLogin({ mfaToken, code: `guess ${i}` }, { address })),
   );
   const results = await Promise.all(guesses);
   expect(results.filter((code) => code === "wrong_code")).toHaveLength(4);
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, { address }))).toBe(
-    "invalid_token",
-  );
+  expect(
+    await codeWord(mfaLogin.verifyLogin({ mfaToken, code: codeOf(secret) }, { address })),
+  ).toBe("invalid_token");
 });
 
 test("a password reset does not reset the limit for codes", async () => {
   const { email, secret } = await withApp();
   for (const mfaToken of [await startLogin(email), await startLogin(email)])
     for (let i = 0; i < 5; i++)
-      await codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, { address }));
+      await codeWord(mfaLogin.verifyLogin({ mfaToken, code: `guess ${i}` }, { address }));
   await attempts.clearFailures(email);
   const mfaToken = await startLogin(email);
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, { address }))).toBe(
-    "rate_limited",
-  );
+  expect(
+    await codeWord(mfaLogin.verifyLogin({ mfaToken, code: codeOf(secret) }, { address })),
+  ).toBe("rate_limited");
   clock.advanceClock(15 * 60);
   expect(
     await codeWord(
-      mfa.verifyLogin({ mfaToken: await startLogin(email), code: codeOf(secret) }, { address }),
+      mfaLogin.verifyLogin(
+        { mfaToken: await startLogin(email), code: codeOf(secret) },
+        { address },
+      ),
     ),
   ).toBe("done");
 });
@@ -143,16 +148,27 @@ test("ten minutes after the login, the app is only turned on with the password",
   expect(await enable({ password })).toBe("done");
 });
 
+test("ten minutes after the login, email codes are only turned on with the password", async () => {
+  const { caller } = await createAccount();
+  const enable = (more: { password?: string } = {}) => codeWord(mfa.enableEmailOtp(caller, more));
+  clock.advanceClock(601);
+  expect(await enable()).toBe("password_required");
+  expect(await enable({ password: "another phrase" })).toBe("wrong_password");
+  expect(await readStored(caller)).toBeUndefined();
+  expect(await enable({ password })).toBe("done");
+  expect(await enable()).toBe("done");
+});
+
 test("new recovery codes replace the old ones and need a code or the password", async () => {
   const { email, caller, secret, recoveryCodes: old } = await withApp();
-  const refused = (proof: mfa.MfaProof) => codeWord(mfa.replaceRecoveryCodes(caller, proof));
+  const refused = (proof: mfaProof.MfaProof) => codeWord(mfa.replaceRecoveryCodes(caller, proof));
   expect(await refused({ password: "another phrase" })).toBe("wrong_password");
   expect(await refused({ code: "aaaaa-aaaaa" })).toBe("wrong_code");
   const { recoveryCodes } = await mfa.replaceRecoveryCodes(caller, { code: codeOf(secret) });
   expect(recoveryCodes).toHaveLength(10);
   expect(recoveryCodes.filter((code) => old.includes(code))).toEqual([]);
   const logIn = async (code: string) =>
-    codeWord(mfa.verifyLogin({ mfaToken: await startLogin(email), code }, { address }));
+    codeWord(mfaLogin.verifyLogin({ mfaToken: await startLogin(email), code }, { address }));
   expect(await logIn(old[0]!)).toBe("wrong_code");
   expect(await logIn(recoveryCodes[0]!)).toBe("done");
   expect(await mfa.getStatus(caller)).toMatchObject({ recoveryCodesLeft: 9 });

@@ -2,22 +2,22 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { get, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import { WebClient } from "../../shared/adapters/http/client.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { idempotencyPrefix } from "../../shared/kernel/installation-secrets.ts";
 import { keys } from "../../shared/keys.ts";
 import type { ProviderAdapter } from "../../shared/providers/provider-adapter.ts";
-import { providers } from "../../shared/providers/registry.ts";
 import { createAccount } from "../support/accounts.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import type { ProviderApi } from "../support/provider-apis/provider-api.ts";
 import type { CannedReply, RecordedRequest } from "../support/provider-apis/recording-server.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 import * as mailTest from "../support/sending.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 const { open } = WebClient.prototype;
 beforeAll(async () => {
   await mailTest.useOwnTableAndQueues();
@@ -129,7 +129,7 @@ async function startProvider(
   return state;
 }
 
-describe.each(providers)("$name", (provider) => {
+describe.each(apiProviders)("$name", (provider) => {
   let wire: ProviderApi;
   beforeAll(async () => {
     wire = (await import(`../support/provider-apis/${provider.key}.ts`))[provider.key];
@@ -148,10 +148,7 @@ describe.each(providers)("$name", (provider) => {
       fromEmail: "shop@example.com",
       fromName: "Shop",
     };
-    const { id: configId } = await sendingConfigs.create(
-      caller,
-      sendingConfigs.NewSendingConfig.parse(config),
-    );
+    const { id: configId } = await sendingConfigs.create(caller, NewSendingConfig.parse(config));
     return {
       from: { caller, token, siteId, configId, provider: undefined as never },
       fakeProvider,

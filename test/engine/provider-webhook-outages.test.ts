@@ -3,18 +3,18 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { providerWebhooks } from "../../functions/http/provider-webhooks.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import {
-  type AwsCommand,
-  type FaultHandler,
-  type FaultyAdapter,
+  type FaultyService,
   installFaultHooks,
   setFault,
   timeoutFault,
 } from "../support/adapter-faults.ts";
+import type { AwsCall, CallInterceptor } from "../support/aws-calls.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import {
   fetchSampleCertificate,
@@ -39,7 +39,8 @@ const credentials: Record<string, Record<string, string>> = {
 let amazon: Server;
 let amazonStatus = 200;
 let visits = 0;
-const queued: { events: { providerEventId: string }[] }[] = [];
+/** Messages; a notice about a new sender has no events. */
+const queued: { events?: { providerEventId: string }[] }[] = [];
 
 beforeAll(async () => {
   const pem = await fetchSampleCertificate(readFixture("ses", "vectors").sns.certificateUrl);
@@ -54,18 +55,18 @@ beforeAll(async () => {
 });
 afterAll(() => void amazon.close());
 afterEach(() => {
-  for (const door of ["table", "queue", "vault"] as const) setFault(door, undefined);
+  for (const service of ["dynamodb", "sqs", "kms"] as const) setFault(service, undefined);
   recording();
   queued.length = 0;
   amazonStatus = 200;
 });
 
-const entriesOf = ({ input }: AwsCommand) => input.Entries as { Id: string; MessageBody: string }[];
+const entriesOf = ({ input }: AwsCall) => input.Entries as { Id: string; MessageBody: string }[];
 const enqueued = (entries: { MessageBody: string }[]) =>
   queued.push(...entries.map(({ MessageBody }) => JSON.parse(MessageBody)));
 
 const recording = () =>
-  setFault("queue", async (command) => {
+  setFault("sqs", async (command) => {
     enqueued(entriesOf(command));
     return {};
   });
@@ -79,7 +80,7 @@ async function createVerifiedEvent(key: string) {
     credentials: credentials[key] ?? { apiKey: "key" },
     webhookSecret: webhookSecrets[key],
   };
-  const { id } = await sendingConfigs.create(caller, sendingConfigs.NewSendingConfig.parse(fields));
+  const { id } = await sendingConfigs.create(caller, NewSendingConfig.parse(fields));
   const { body, contentType } = readSamples(key).find((sample) => sample.expect.length > 0)!;
   // A retry has the time and signature of the first request.
   const notice = signByProvider[key]!(body, new Date(), contentType);
@@ -105,7 +106,7 @@ async function calling(
 }
 
 const ids = () =>
-  queued.flatMap(({ events }) => events.map(({ providerEventId }) => providerEventId));
+  queued.flatMap(({ events = [] }) => events.map(({ providerEventId }) => providerEventId));
 
 // Runs first, because a fetched certificate is cached.
 test("SNS gets a status that makes it retry while its certificate cannot be fetched", async () => {
@@ -116,25 +117,25 @@ test("SNS gets a status that makes it retry while its certificate cannot be fetc
   expect(await call()).toBe(200);
 });
 
-describe.each(providerKeys)("%s", (key) => {
-  const outages: [FaultyAdapter, string, FaultHandler][] = [
-    ["table", "the table is unavailable", timeoutFault],
-    ["vault", "KMS is unavailable", timeoutFault],
-    ["queue", "the queue is unavailable", timeoutFault],
+describe.each(webhookProviderKeys)("%s", (key) => {
+  const outages: [FaultyService, string, CallInterceptor][] = [
+    ["dynamodb", "the table is unavailable", timeoutFault],
+    ["kms", "KMS is unavailable", timeoutFault],
+    ["sqs", "the queue is unavailable", timeoutFault],
     [
-      "queue",
+      "sqs",
       "the queue rejects all messages",
       async (command) => ({ Failed: entriesOf(command).map(({ Id }) => ({ Id })) }),
     ],
   ];
   test.each(outages)(
     "gets a status that makes it retry while (%s) %s, and is then accepted",
-    async (door, _, answer) => {
+    async (service, _, answer) => {
       const { call } = await createVerifiedEvent(key);
-      setFault(door, answer);
+      setFault(service, answer);
       expect(await call()).toBe(busy[key] ?? 503);
       expect(ids()).toEqual([]);
-      setFault(door, undefined);
+      setFault(service, undefined);
       recording();
       expect(await call()).toBe(200);
       expect(ids().length).toBeGreaterThan(0);
@@ -145,7 +146,7 @@ describe.each(providerKeys)("%s", (key) => {
 test("an event that the queue accepts at the third call is queued once", async () => {
   const { call } = await createVerifiedEvent("postmark");
   let times = 0;
-  setFault("queue", async (command) => {
+  setFault("sqs", async (command) => {
     if (++times < 3) return { Failed: entriesOf(command).map(({ Id }) => ({ Id })) };
     enqueued(entriesOf(command));
     return {};

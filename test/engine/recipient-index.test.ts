@@ -1,7 +1,6 @@
 // Sends are found by address: of contacts and others, before and after the fold, and no more after
 // the erasure of a person.
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { BatchWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -10,12 +9,14 @@ import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { type EventFilter, listEvents } from "../../shared/domain/delivery-events/send-history.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
+import { listSends, type SendFilter } from "../../shared/domain/sending/list-sends.ts";
+import { findSend } from "../../shared/domain/sending/read-sends.ts";
 import { eraseRecipient } from "../../shared/domain/sending/recipient-index/erase-recipient.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import {
+  bucketOf,
   hashRecipient,
   mixedLog,
-  pageOf,
   unpackMails,
 } from "../../shared/domain/sending/recipient-index/indexed-mails.ts";
 import {
@@ -23,7 +24,6 @@ import {
   listMails,
   readLog,
 } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
 import * as ids from "../../shared/ids.ts";
 import { ranges } from "../../shared/keys.ts";
 import {
@@ -37,7 +37,7 @@ import {
 import { createContact } from "../support/contacts.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import { measureUnits } from "../support/request-units.ts";
 import {
   createSender,
@@ -48,12 +48,12 @@ import {
 } from "../support/sending.ts";
 
 beforeAll(useVirtualQueues);
-afterEach(restoreClient);
+afterEach(removePauses);
 
-const find = async ({ caller }: TestSender, email: string, filter: sends.SendFilter = {}) =>
-  (await sends.list(caller, { limit: 50 }, { ...filter, email })).sends;
+const find = async ({ caller }: TestSender, email: string, filter: SendFilter = {}) =>
+  (await listSends(caller, { limit: 50 }, { ...filter, email })).sends;
 
-const findIds = async (from: TestSender, email: string, filter: sends.SendFilter = {}) =>
+const findIds = async (from: TestSender, email: string, filter: SendFilter = {}) =>
   (await find(from, email, filter)).map(({ id }) => id);
 
 const uniqueAddress = () => uniqueRecipients(1)[0]!.to;
@@ -91,7 +91,7 @@ test("a page of 10 sends to an address costs less than 10 read units", async () 
   for (let i = 0; i < 10; i++) await send(from, { to: bob });
   await runWorkers({ forSeconds: 5 });
   const { result, usage } = await measureUnits(() =>
-    sends.list(from.caller, { limit: 10 }, { email: bob }),
+    listSends(from.caller, { limit: 10 }, { email: bob }),
   );
   expect(result.sends.length).toBe(10);
   console.info(`10 sends to an address: ${usage.readUnits} R`);
@@ -104,22 +104,22 @@ async function findInPages({ caller }: TestSender, email: string): Promise<numbe
   const found: number[] = [];
   let cursor: string | undefined;
   do {
-    const page = await sends.list(caller, { limit: 2, cursor }, { email });
+    const page = await listSends(caller, { limit: 2, cursor }, { email });
     found.push(...page.sends.map(({ id }) => id));
     cursor = page.pagination.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return found;
 }
 
-/** The mails of the address in the log and in the pages of folds. */
+/** The mails of the address in the log and in the buckets of folds. */
 async function readIndex({ caller: { orgId } }: TestSender, email: string) {
   const { tag } = hashRecipient(email);
   const hasTag = (mail: { tag: number }) => mail.tag === tag;
   const log = (await readLog({ orgId, log: mixedLog })).flatMap(listMails).filter(hasTag);
-  const pages = await queryAll<{ mails: Uint8Array }>(
-    ranges.recipientPages(orgId, { log: mixedLog, page: pageOf(tag) }),
+  const buckets = await queryAll<{ mails: Uint8Array }>(
+    ranges.recipientBuckets(orgId, { log: mixedLog, bucket: bucketOf(tag) }),
   );
-  const folded = pages.flatMap(({ mails }) => unpackMails(mails)).filter(hasTag);
+  const folded = buckets.flatMap(({ mails }) => unpackMails(mails)).filter(hasTag);
   const singles = await queryAll(ranges.recipientSends(orgId, email));
   return { logged: log.length, folded: folded.length, singles: singles.length };
 }
@@ -150,7 +150,7 @@ test("a fold whose worker crashes changes no answer", async () => {
     expect(await readIndex(from, bob)).toMatchObject({ singles: 2 });
     await from.provider.stop();
   });
-}, 60_000);
+});
 
 test("answers are complete while a fold is paused and another one runs", async () => {
   const state: { world?: Awaited<ReturnType<typeof sendOften>> } = {};
@@ -168,9 +168,9 @@ test("answers are complete while a fold is paused and another one runs", async (
     expect(await readIndex(from, bob)).toMatchObject({ logged: 0 });
     await from.provider.stop();
   });
-}, 60_000);
+});
 
-test("a fold writes 64 pages, and a log of fewer mails stays", async () => {
+test("a fold writes 64 buckets, and a log of fewer mails stays", async () => {
   const { from, log } = await sendOften();
   const { usage } = await measureUnits(() => foldRecipientLog(log));
   console.info(`fold of 4,500 mails: ${usage.writeUnits} W, ${usage.readUnits} R`);
@@ -205,7 +205,7 @@ test("a batch that was stored and never accepted is not found", async () => {
       ...(await chunks.buildChunkItems({ orgId, block }, head, lines)),
       ...buildIndexItems({ orgId, block }, head, lines),
     ]);
-    expect(await sends.findStored(from.caller, block * 1000)).toMatchObject({ toEmail: bob });
+    expect(await findSend(from.caller, block * 1000)).toMatchObject({ toEmail: bob });
   }
   expect(await findIds(from, bob)).toEqual([]);
   await from.provider.stop();
@@ -222,10 +222,8 @@ test("sends are filtered by time, status, subject, tag and template", async () =
   const batch = await sendBatch(from, [{ to: bob }], { subject: "Hello", tags: ["billing"] });
   const third = batch.results[0]!.id!;
   for (const email of [bob, undefined]) {
-    const find = async (filter: sends.SendFilter) =>
-      (await sends.list(from.caller, { limit: 50 }, { ...filter, email })).sends.map(
-        ({ id }) => id,
-      );
+    const find = async (filter: SendFilter) =>
+      (await listSends(from.caller, { limit: 50 }, { ...filter, email })).sends.map(({ id }) => id);
     expect(await find({})).toEqual([third, second.id, first.id]);
     expect(await find({ from: between })).toEqual([third, second.id]);
     expect(await find({ to: between })).toEqual([first.id]);
@@ -280,20 +278,20 @@ test("the erasure of a person removes all of its mails from the index", async ()
   await from.provider.stop();
 });
 
-test("an erasure during a fold leaves nothing of the person in the pages", async () => {
+test("an erasure during a fold leaves nothing of the person in the buckets", async () => {
   const { from, bob, log } = await sendOften();
   const { tag } = hashRecipient(bob);
-  const { reached, release } = pauseCall(BatchWriteCommand);
+  const { reached, release } = pauseCall("BatchWriteItem");
   const folding = foldRecipientLog(log);
   await reached;
   await eraseRecipient({ orgId: log.orgId, email: bob, isErased: () => true });
   release();
   await folding;
   expect(await readIndex(from, bob)).toEqual({ logged: 0, folded: 0, singles: 0 });
-  const pages = await queryAll<{ mails: Uint8Array }>(
-    ranges.recipientPages(log.orgId, { log: mixedLog, page: pageOf(tag) }),
+  const buckets = await queryAll<{ mails: Uint8Array }>(
+    ranges.recipientBuckets(log.orgId, { log: mixedLog, bucket: bucketOf(tag) }),
   );
-  expect(pages.flatMap(({ mails }) => unpackMails(mails)).length).toBeGreaterThan(20);
+  expect(buckets.flatMap(({ mails }) => unpackMails(mails)).length).toBeGreaterThan(20);
   await from.provider.stop();
 });
 

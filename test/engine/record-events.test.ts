@@ -5,14 +5,19 @@ import { worker as campaignWorker } from "../../functions/queue/campaigns.ts";
 import { worker as fanOut } from "../../functions/queue/fan-out.ts";
 import { worker as jobs } from "../../functions/queue/jobs.ts";
 import { worker as lane } from "../../functions/queue/lane.ts";
+import { remove, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import { readHealth } from "../../shared/domain/analytics/system-health.ts";
 import { ContactRow } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contactStatus from "../../shared/domain/audience/contacts/contact-status.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
-import { type UpsertMode, upsertRows } from "../../shared/domain/audience/contacts/upserts.ts";
+import type { UpsertMode } from "../../shared/domain/audience/contacts/upsert-steps.ts";
+import { upsertRows } from "../../shared/domain/audience/contacts/upserts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as enrollmentListing from "../../shared/domain/automation/enrollment-listing.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
+import { mergeContacts } from "../../shared/domain/privacy/merge-contacts.ts";
 import * as checks from "../../shared/domain/senders/domains/check-domain.ts";
 import * as domains from "../../shared/domain/senders/domains/domains.ts";
 import * as limiter from "../../shared/domain/sending/provider-calls/rate-limiter.ts";
@@ -30,12 +35,17 @@ import {
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
 import { crashAtEveryStep, crashAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
-import { enqueueDueEnrollments, enqueueDueWork } from "../support/due-index.ts";
+import { enqueueDueEnrollments, enqueueDueWork, readDueIndex } from "../support/due-index.ts";
 import { createForm, listSubmissions, submitForm } from "../support/forms.ts";
 import { addEndpoint, type WebhookListener, workers } from "../support/outgoing-webhooks.ts";
 import { createContacts, createSequence, createSequenceSender } from "../support/sequences.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
-import { deadLetters, runWorkers, useVirtualQueues } from "../support/virtual-queues.ts";
+import {
+  deadLetters,
+  refusedText,
+  runWorkers,
+  useVirtualQueues,
+} from "../support/virtual-queues.ts";
 
 let dns: DnsServer;
 beforeAll(async () => {
@@ -96,6 +106,37 @@ const rowOf = (email: string, more: object = {}) => ContactRow.parse({ email, ..
 const upsert = (site: TestSite, rows: ContactRow[], mode: UpsertMode = "upsert") =>
   upsertRows(site, rows, { mode });
 
+describe("text that a queue refuses", () => {
+  test("reaches the endpoint if it only has unusual characters", async () => {
+    const site = await createWatchedSite();
+    const firstName = "😀 \u{10ffff} \uffff \ufffe";
+    await createContact(site, "ada@example.com", { firstName });
+    expect(await receive(site.listener)).toMatchObject([{ data: { firstName } }]);
+  });
+
+  test("does not hold other events of the same change back, and is shown with its age", async () => {
+    const site = await createWatchedSite();
+    const emails = Array.from({ length: 7 }, (_, i) => `c${i}@example.com`);
+    await upsert(
+      site,
+      emails.map((email, i) => rowOf(email, { firstName: i === 3 ? refusedText : "Ada" })),
+    );
+    const others = emails.filter((_, i) => i !== 3);
+    const bodies = await receive(site.listener, 1800);
+    expect(bodies.map(({ email }) => email).sort()).toEqual(others);
+    expect(site.listener.endpoint.deliveries).toHaveLength(others.length);
+    const { dueWork, problems } = await readHealth();
+    expect(dueWork.find(({ kind }) => kind === "outbox")?.lateSeconds).toBeGreaterThan(1500);
+    expect(problems).toContainEqual({
+      code: "late_work",
+      message: expect.stringMatching(/^Work of the kind outbox has been due for 2\d minutes\./),
+    });
+    const left = (await readDueIndex()).filter(({ duepk }) => duepk.startsWith("DUE#OUTBOX"));
+    expect(left).toHaveLength(1);
+    await writeMany(left.map((entry) => remove(entry)));
+  });
+});
+
 describe("contacts", () => {
   test("a created contact sends contact.created with its fields", async () => {
     const site = await createWatchedSite();
@@ -118,12 +159,27 @@ describe("contacts", () => {
         phone: null,
         company: null,
         timezone: null,
+        locale: null,
         customFields: { plan: "pro" },
         status: "subscribed",
         source: null,
+        externalId: null,
         createdAt,
       },
     });
+  });
+
+  test("a merge sends contact.deleted with the other contact, and contact.updated", async () => {
+    const site = await createWatchedSite(["contact.updated", "contact.deleted"]);
+    const { caller } = site;
+    const source = await createContact(site, "old@example.com", { company: "Shop" });
+    const target = await createContact(site, "ada@example.com");
+    await mergeContacts(caller, source.id, target.id);
+    const bodies = await receive(site.listener);
+    expect(bodies.toSorted((a, b) => (a.event < b.event ? -1 : 1))).toMatchObject([
+      { event: "contact.deleted", contactId: source.id, data: { mergedInto: target.id } },
+      { event: "contact.updated", contactId: target.id, data: { changed: ["company"] } },
+    ]);
   });
 
   test("a change sends contact.updated with the names of the changed fields", async () => {
@@ -195,9 +251,7 @@ describe("contacts", () => {
     ]);
   });
 
-  test("an import sends an event for each new or changed contact", {
-    timeout: 60_000,
-  }, async () => {
+  test("an import sends an event for each new or changed contact", async () => {
     const site = await createWatchedSite(["contact.created", "contact.updated"]);
     const rows = Array.from({ length: 300 }, (_, i) => rowOf(`p${i}@example.com`));
     await upsert(site, rows);
@@ -226,11 +280,11 @@ describe("contacts", () => {
       await stepsOf(["contact.created"]),
     ];
     const writes = (steps: Map<string, string[]>, name: string) => steps.get(name)?.length ?? 0;
-    for (const name of ["PutCommand", "SendMessageBatchCommand", "DeleteCommand"])
+    for (const name of ["PutItem", "SendMessageBatch", "DeleteItem"])
       expect([name, writes(other, name)]).toEqual([name, writes(without, name)]);
-    expect(writes(other, "QueryCommand") - writes(without, "QueryCommand")).toBeLessThanOrEqual(0);
+    expect(writes(other, "Query") - writes(without, "Query")).toBeLessThanOrEqual(0);
     // 300 contacts take about 4 transactions in each of the 16 shards at most.
-    expect(writes(watched, "SendMessageBatchCommand")).toBeLessThan(25);
+    expect(writes(watched, "SendMessageBatch")).toBeLessThan(25);
   });
 });
 
@@ -259,9 +313,7 @@ async function receiveAfterCrash(
 }
 
 describe("after a crash at any step", () => {
-  test("a stored contact has sent one event, and one that is not stored none", {
-    timeout: 120_000,
-  }, async () => {
+  test("a stored contact has sent one event, and one that is not stored none", async () => {
     await crashAtSomeSteps(async (crash) => {
       const site = await createWatchedSite(["contact.created"]);
       const bodies = await receiveAfterCrash(crash, site.listener, () =>
@@ -272,7 +324,7 @@ describe("after a crash at any step", () => {
     });
   });
 
-  test("each contact of an import has sent one event", { timeout: 120_000 }, async () => {
+  test("each contact of an import has sent one event", async () => {
     const steps = await crashAtSomeSteps(async (crash) => {
       const site = await createWatchedSite(["contact.created"]);
       const emails = Array.from({ length: 40 }, (_, i) => `p${i}@example.com`);
@@ -283,10 +335,10 @@ describe("after a crash at any step", () => {
         stored.map(({ email }) => email).toSorted(),
       );
     });
-    expect(steps).toEqual(expect.arrayContaining(["before TransactWriteCommand"]));
+    expect(steps).toEqual(expect.arrayContaining(["before TransactWriteItems"]));
   });
 
-  test("a stored submission of a form has sent one event", { timeout: 120_000 }, async () => {
+  test("a stored submission of a form has sent one event", async () => {
     await crashAtSomeSteps(async (crash) => {
       const site = await createWatchedSite(["form.submitted"]);
       const form = await createForm(site);
@@ -298,9 +350,7 @@ describe("after a crash at any step", () => {
     });
   });
 
-  test("each contact in a sequence has sent one event when it entered and one at the end", {
-    timeout: 120_000,
-  }, async () => {
+  test("each contact in a sequence has sent one event when it entered and one at the end", async () => {
     await crashAtSomeSteps(async (crash) => {
       const sender = await createSequenceSender();
       const listener = await listenTo(sender.caller, ["sequence.enrolled", "sequence.completed"]);
@@ -309,7 +359,7 @@ describe("after a crash at any step", () => {
       const bodies = await receiveAfterCrash(crash, listener, () =>
         enrollments.enroll(sender.caller, id, { contactIds }),
       );
-      const { byStatus } = await enrollments.getCounts(sender.orgId, id);
+      const { byStatus } = await enrollmentListing.getCounts(sender.orgId, id);
       const { active, completed } = byStatus;
       const countOf = (type: RecordEventType) =>
         bodies.filter(({ event }) => event === type).length;
@@ -321,9 +371,7 @@ describe("after a crash at any step", () => {
     });
   });
 
-  test("a campaign has sent one event when it is paused, and one when it is sent", {
-    timeout: 120_000,
-  }, async () => {
+  test("a campaign has sent one event when it is paused, and one when it is sent", async () => {
     await crashAtSomeSteps(async (crash) => {
       const sender = await createCampaignSender();
       const listener = await listenTo(sender.caller, ["campaign.sent", "campaign.paused"]);
@@ -339,7 +387,7 @@ describe("after a crash at any step", () => {
     });
   });
 
-  test("a deleted contact has sent one event", { timeout: 120_000 }, async () => {
+  test("a deleted contact has sent one event", async () => {
     const steps = await crashAtEveryStep(async (crash) => {
       const site = await createWatchedSite(["contact.deleted"]);
       const { id } = await createContact(site, "ada@example.com");
@@ -348,10 +396,10 @@ describe("after a crash at any step", () => {
       await contacts.remove(site.caller, id).catch(expectMissing);
       expect(await receive(site.listener, 3600)).toMatchObject([{ contactId: id }]);
     });
-    expect(steps).toContain("after TransactWriteCommand");
+    expect(steps).toContain("after TransactWriteItems");
   });
 
-  test("a campaign has sent one event when it has ended", { timeout: 120_000 }, async () => {
+  test("a campaign has sent one event when it has ended", async () => {
     const sender = await createCampaignSender();
     const listener = await listenTo(sender.caller, ["campaign.sent"]);
     await insertListMembers(sender, 1);
@@ -369,11 +417,11 @@ describe("after a crash at any step", () => {
       const bodies = await receive(listener, 600);
       expect(bodies.map(({ campaignId }) => campaignId)).toEqual(sentIds);
     });
-    expect(steps).toContain("after TransactWriteCommand");
+    expect(steps).toContain("after TransactWriteItems");
     await sender.provider.stop();
   });
 
-  test("a verified domain has sent one event", { timeout: 120_000 }, async () => {
+  test("a verified domain has sent one event", async () => {
     const steps = await crashAtEveryStep(async (crash) => {
       const { caller, orgId, listener } = await createWatchedSite(["domain.verified"]);
       const { id, publishRecord } = await addDomain(caller);
@@ -382,12 +430,10 @@ describe("after a crash at any step", () => {
       await checks.checkDomain(orgId, id);
       expect(await receive(listener, 3600)).toMatchObject([{ data: { domainId: id } }]);
     });
-    expect(steps).toContain("after TransactWriteCommand");
+    expect(steps).toContain("after TransactWriteItems");
   });
 
-  test("a sending config that a failing provider paused has sent one event", {
-    timeout: 120_000,
-  }, async () => {
+  test("a sending config that a failing provider paused has sent one event", async () => {
     const steps = await crashAtEveryStep(async (crash) => {
       const { caller, configId } = await createSequenceSender();
       const listener = await listenTo(caller, ["sending_config.paused"]);
@@ -401,15 +447,15 @@ describe("after a crash at any step", () => {
         { data: { sendingConfigId: configId } },
       ]);
     });
-    expect(steps).toContain("after TransactWriteCommand");
+    expect(steps).toContain("after TransactWriteItems");
   });
 
-  test("a crash of the worker that finds the events loses none", { timeout: 120_000 }, async () => {
+  test("a crash of the worker that finds the events loses none", async () => {
     await crashAtSomeSteps(async (crash) => {
       const site = await createWatchedSite(["contact.created"]);
       const create = (email: string) => () => createContact(site, email);
       const { steps } = await runUntilCrash(Number.POSITIVE_INFINITY, "before", create("a@b.com"));
-      const enqueueStep = steps.indexOf("SendMessageBatchCommand") + 1;
+      const enqueueStep = steps.indexOf("SendMessageBatch") + 1;
       const { crashed } = await runUntilCrash(enqueueStep, "before", create("c@d.com"));
       expect(crashed).toBe(true);
       let isFirst = true;
@@ -428,7 +474,7 @@ describe("after a crash at any step", () => {
 });
 
 describe("campaigns", () => {
-  test("send campaign.paused and campaign.sent", { timeout: 60_000 }, async () => {
+  test("send campaign.paused and campaign.sent", async () => {
     const sender = await createCampaignSender();
     const listener = await listenTo(sender.caller, ["campaign.sent", "campaign.paused"]);
     await insertListMembers(sender, 3);
@@ -444,9 +490,7 @@ describe("campaigns", () => {
 });
 
 describe("sequences", () => {
-  test("send sequence.enrolled and sequence.completed for each contact", {
-    timeout: 60_000,
-  }, async () => {
+  test("send sequence.enrolled and sequence.completed for each contact", async () => {
     const sender = await createSequenceSender();
     const listener = await listenTo(sender.caller, ["sequence.enrolled", "sequence.completed"]);
     const [byApi = 0, ...others] = await createContacts(sender, 60);
@@ -521,9 +565,7 @@ test("a failing provider sends sending_config.paused once, until it accepts mail
   expect(await receive(listener)).toHaveLength(2);
 });
 
-test("a lane whose provider fails sends sending_config.paused once for each outage", {
-  timeout: 60_000,
-}, async () => {
+test("a lane whose provider fails sends sending_config.paused once for each outage", async () => {
   const sender = await createCampaignSender();
   const listener = await listenTo(sender.caller, ["sending_config.paused"]);
   await insertListMembers(sender, 3);
@@ -533,7 +575,8 @@ test("a lane whose provider fails sends sending_config.paused once for each outa
       failing ? { status: 503, headers: { "retry-after": "1" } } : undefined;
     const { id } = await createDraft(sender);
     await actions.sendNow(sender.caller, id);
-    expect(await skippingPauses(() => receive(listener, 300))).toHaveLength(outages);
+    // Skipped pauses of other timers pass too, more of them on a slow machine.
+    expect(await skippingPauses(() => receive(listener, 3600))).toHaveLength(outages);
     failing = false;
     expect(await skippingPauses(() => receive(listener, 3600))).toHaveLength(outages);
     expect(await readCampaign(sender, id)).toMatchObject({ status: "sent" });

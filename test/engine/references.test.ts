@@ -6,25 +6,26 @@ import { NewImport } from "../../shared/domain/audience/imports/import-record.ts
 import * as imports from "../../shared/domain/audience/imports/imports.ts";
 import * as rules from "../../shared/domain/audience/scoring/scoring-rules.ts";
 import * as segments from "../../shared/domain/audience/segments/segments.ts";
+import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
-import {
-  CampaignAudience,
-  NewCampaign,
-  NewVariant,
-} from "../../shared/domain/campaigns/campaign-schema.ts";
+import { CampaignAudience, NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import type { UsedKind } from "../../shared/domain/campaigns/campaign-uses.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import { NewHoliday } from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as holidays from "../../shared/domain/campaigns/holidays.ts";
-import { refuseUsed } from "../../shared/domain/campaigns/usages.ts";
+import { NewVariant } from "../../shared/domain/campaigns/variant-schema.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import { NewForm } from "../../shared/domain/forms/form-schema.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import type { Problem } from "../../shared/errors.ts";
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
+import { deleteIfUnused } from "../support/delete-if-unused.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
 
 useDynamoDbEngine();
@@ -49,7 +50,7 @@ const newGroup = (kind: "LIST" | "TAG", { caller, siteId }: TestSite, name: stri
 const newTemplate = ({ caller, siteId }: TestSite) =>
   templates.create(
     caller,
-    templates.NewTemplate.parse({ siteId, name: "Template", subject: "Hi", html: "<p>Hi</p>" }),
+    NewTemplate.parse({ siteId, name: "Template", subject: "Hi", html: "<p>Hi</p>" }),
   );
 const newSequence = ({ caller, siteId }: TestSite, more: object = {}) =>
   sequences.create(caller, NewSequence.parse({ siteId, name: "Sequence", ...more }));
@@ -108,12 +109,8 @@ describe("segment rules", () => {
 });
 
 describe("in use", () => {
-  const usersOf = async (
-    { caller }: TestSite,
-    kind: Parameters<typeof refuseUsed>[1],
-    id: number,
-  ) => {
-    const problem = await refuseUsed(caller, kind, id).then(
+  const usersOf = async ({ caller }: TestSite, kind: UsedKind, id: number) => {
+    const problem = await deleteIfUnused(caller, kind, id).then(
       () => undefined,
       (error: unknown) => error as Problem,
     );
@@ -163,15 +160,13 @@ describe("in use", () => {
       "sequences",
       "sequences",
     ]);
-    const problem = (await refuseUsed(caller, "TAG", id).catch(
+    const problem = (await deleteIfUnused(caller, "TAG", id).catch(
       (error: unknown) => error,
     )) as Problem;
     expect(problem.details).toContainEqual({
       path: `sequences.${started.id}`,
       message: `sequence ${started.id} "Welcome" is started by it`,
     });
-    // The deletion of force=true.
-    await groups.removeGroup("TAG", caller, id);
   });
 
   test("is a list of forms, campaigns, sequences, segments and running imports", async () => {
@@ -192,6 +187,25 @@ describe("in use", () => {
       "segments",
       "sequences",
     ]);
+  });
+
+  test("is a list, tag or topic of actions and goals of sequences", async () => {
+    const shop = await createTestSite();
+    const { caller, siteId } = shop;
+    const [list, tag] = [await newGroup("LIST", shop, "News"), await newGroup("TAG", shop, "VIP")];
+    const topic = await topics.create(caller, NewTopic.parse({ siteId, name: "Tips" }));
+    const sequence = await newSequence(shop);
+    const actions = [
+      { action: "remove_from_list", listId: list.id },
+      { action: "add_tag", tagId: tag.id },
+      { action: "join_topic", topicId: topic.id },
+    ];
+    const actionSteps = actions.map((actionConfig) => ({ type: "action", actionConfig }));
+    await steps.add(caller, sequence.id, AddStepsRequest.parse({ steps: actionSteps }));
+    await newSequence(shop, { goals: [{ rules: asking("tag", tag.id) }] });
+    expect(await usersOf(shop, "LIST", list.id)).toEqual(["sequences"]);
+    expect(await usersOf(shop, "TAG", tag.id)).toEqual(["sequences", "sequences"]);
+    expect(await usersOf(shop, "TOPIC", topic.id)).toEqual(["sequences"]);
   });
 
   test("is a segment of a campaign, and a template of steps, campaigns, variants and holidays", async () => {
@@ -237,6 +251,8 @@ describe("in use", () => {
   test("does not include records of another organization", async () => {
     const [shop, other] = [await createTestSite(), await createTestSite()];
     const { id } = await newGroup("LIST", shop, "News");
-    await expect(refuseUsed(other.caller, "LIST", id)).rejects.toMatchObject({ kind: "missing" });
+    await expect(deleteIfUnused(other.caller, "LIST", id)).rejects.toMatchObject({
+      kind: "missing",
+    });
   });
 });

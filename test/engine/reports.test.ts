@@ -2,7 +2,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as report } from "../../functions/queue/report.ts";
 import { worker as send } from "../../functions/queue/send.ts";
-import { UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { put, update, write, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as reportedContacts from "../../shared/domain/analytics/contact-reports.ts";
@@ -17,16 +16,16 @@ import * as sequenceRecords from "../../shared/domain/automation/sequence-schema
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
-import * as sites from "../../shared/domain/identity/sites.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as days from "../../shared/domain/sending/daily-counters.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { nextContactIds } from "../../shared/ids.ts";
 import { emailShards, keys } from "../../shared/keys.ts";
 import { createTestSite, newContact, type TestSite } from "../support/contacts.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { exportInline } from "../support/inline-export.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
@@ -46,7 +45,7 @@ async function sender(): Promise<mailTest.TestSender> {
 // Tests share the clock, so remaining schedules would be due in the next test.
 const undoSteps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  restoreClient();
+  removePauses();
   for (const undo of undoSteps.splice(0)) await undo();
 });
 async function schedule(from: mailTest.TestSender, fields: object = {}) {
@@ -90,12 +89,12 @@ describe("a scheduled report", () => {
       status: "sent",
       toEmail: "team@shop.example",
     });
-    expect(await sends.list(from.caller, { limit: 10 }, {})).toMatchObject({
+    expect(await listSends(from.caller, { limit: 10 }, {})).toMatchObject({
       sends: [],
       pagination: { total: 0 },
     });
     expect(subjects(from)).toEqual(Array(3).fill("Shop: daily report, nothing was sent"));
-    await sites.remove(from.caller, from.siteId);
+    await removeSite(from.caller, from.siteId);
     expect(mail!.html).toContain("Contacts now");
     expect(mail!.text).toContain(`/api/v1/reports/schedules/${one.id}`);
     await from.provider.stop();
@@ -263,8 +262,8 @@ describe("a scheduled report", () => {
     const one = await schedule(from);
     await advanceUntilDue(from, one);
     const ending = pauseCall(
-      UpdateCommand,
-      ({ input }) =>
+      "UpdateItem",
+      (input) =>
         input.UpdateExpression!.includes("REMOVE") && /REPORT/.test(JSON.stringify(input.Key)),
     );
     const slow = mailing.sendDueReport(from.caller.orgId, one.id);

@@ -1,6 +1,5 @@
 // Resends: a campaign goes again, once, to the recipients whose mail failed or was not opened.
 import { beforeAll, describe, expect, test } from "vitest";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { ContactChanges } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
@@ -10,7 +9,7 @@ import type { Campaign } from "../../shared/domain/campaigns/campaign-schema.ts"
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
+import { listSends, type SendFilter } from "../../shared/domain/sending/list-sends.ts";
 import { inParallel } from "../../shared/kernel/parallel.ts";
 import {
   type CampaignSender,
@@ -24,7 +23,7 @@ import {
 import { newContact } from "../support/contacts.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import { measureUnits } from "../support/request-units.ts";
 
 beforeAll(useVirtualQueues);
@@ -45,7 +44,7 @@ async function createSentCampaign(n: number, provider?: "resend") {
   const { id } = await createDraft(sender);
   await actions.sendNow(sender.caller, id);
   await runWorkers({ forSeconds: 600 });
-  const { sends: all } = await sends.list(sender.caller, { limit: 100 }, { campaignId: id });
+  const { sends: all } = await listSends(sender.caller, { limit: 100 }, { campaignId: id });
   const sorted = all.toSorted((a, b) => (a.toEmail < b.toEmail ? -1 : 1));
   expect(sorted).toHaveLength(n);
   sender.provider.mails.length = 0;
@@ -76,9 +75,9 @@ test("the recipients are listed by reaction, and the filter costs no further rea
     createEvent(both, "click", 90),
     createEvent(byMachine, "open", 60, { automated: true }),
   ]);
-  const list = async (filter: Pick<sends.SendFilter, "opened" | "clicked">) => {
+  const list = async (filter: Pick<SendFilter, "opened" | "clicked">) => {
     const { result, usage } = await measureUnits(() =>
-      sends.list(sender.caller, { limit: 10 }, { campaignId, ...filter }),
+      listSends(sender.caller, { limit: 10 }, { campaignId, ...filter }),
     );
     return { ids: result.sends.map(({ id }) => id).toSorted(), readUnits: usage.readUnits };
   };
@@ -205,13 +204,13 @@ describe("a resend of failed mail", () => {
 describe("a campaign", () => {
   test("is sent again to its recipients once, also by simultaneous requests", async () => {
     const { sender, id } = await createSentCampaign(2);
-    const holding = pauseCall(TransactWriteCommand);
+    const holding = pauseCall("TransactWriteItems");
     const late = resend(sender, id, { to: "unopened" });
     await holding.reached;
     await resend(sender, id, { to: "unopened" });
     holding.release();
     await expect(late).rejects.toMatchObject({ code: "already_resent" });
-    restoreClient();
+    removePauses();
     await runWorkers({ forSeconds: 600 });
     expect(sender.provider.mails).toHaveLength(2);
     await expect(resend(sender, id, { to: "unopened" })).rejects.toMatchObject({

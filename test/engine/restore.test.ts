@@ -5,7 +5,6 @@ import { BatchWriteCommand, DynamoDBDocumentClient, ScanCommand } from "@aws-sdk
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { settleRestored } from "../../infra/aws/after-restore.ts";
 import { createTable } from "../../infra/local/engines/table.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
@@ -13,6 +12,7 @@ import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import { keys } from "../../shared/keys.ts";
+import { interceptCalls } from "../support/aws-calls.ts";
 import {
   type CampaignSender,
   createCampaignSender,
@@ -30,7 +30,6 @@ import { createSequence } from "../support/sequences.ts";
 
 useDynamoDbEngine();
 
-vi.setConfig({ testTimeout: 300_000 });
 beforeAll(async () => {
   vi.stubEnv("DEFAULT_PLAN", "enterprise");
   await useVirtualQueues();
@@ -79,19 +78,17 @@ async function restore(items: Items): Promise<string> {
  * the table afterwards.
  */
 function prepareBackup({ thenCrash = false } = {}) {
-  const { prototype } = DynamoDbClient;
-  const workerSend = prototype.send;
   const pendingCalls = new Set<Promise<unknown>>();
   let gate: Promise<unknown> = Promise.resolve();
   let isCrashed = false;
   let copied: Promise<Items> | undefined;
-  prototype.send = async function (this: unknown, ...args: never[]) {
+  const end = interceptCalls("dynamodb", async (_, passThrough) => {
     await gate;
     if (isCrashed) throw new Error("The table is gone");
-    const call = Reflect.apply(workerSend, this, args) as Promise<unknown>;
+    const call = passThrough();
     pendingCalls.add(call);
     return call.finally(() => pendingCalls.delete(call));
-  } as typeof prototype.send;
+  });
   async function copy(): Promise<Items> {
     await Promise.allSettled(pendingCalls);
     const items = await allItems();
@@ -106,7 +103,7 @@ function prepareBackup({ thenCrash = false } = {}) {
     taken: () => copied !== undefined,
     async end(): Promise<Items> {
       const items = await copied!;
-      prototype.send = workerSend;
+      end();
       return items;
     },
   };

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { insertMany, put, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import { applyTag } from "../../shared/domain/audience/groups/tags.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import {
-  applyTag,
   matchRules,
   type ScoringFacts,
   scoreEvent,
@@ -15,16 +14,16 @@ import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts"
 import { NewForm } from "../../shared/domain/forms/form-schema.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import type { SendItem } from "../../shared/domain/sending/sends.ts";
+import type { SendItem } from "../../shared/domain/sending/send-schema.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
 import { createContact, createTestSite } from "../support/contacts.ts";
 import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 
 interceptClients();
-afterEach(restoreClient);
+afterEach(removePauses);
 
 const at = "2026-11-21T08:00:00.000Z";
 let contactCount = 0;
@@ -115,7 +114,7 @@ test("a repeated event scores once for each rule, and the log names the rules", 
 test("a contact that changes its address at the same time gets the points once", async () => {
   const scene = await createScene();
   const { contact, score, log } = await scene.newcomer();
-  const slow = pauseCall(TransactWriteCommand);
+  const slow = pauseCall("TransactWriteItems");
   const scored = scores.addPoints(scene.orgId, contact.id, { delta: 5, cause: { key: "a", at } });
   await slow.reached;
   await contacts.change(scene.caller, contact.id, { email: `moved-${contact.email}` });
@@ -230,7 +229,7 @@ test("events of a mail score once after a crash; machine opens score nothing", a
         first,
         "click",
         { url: "https://shop.example/" },
-        { timestamp: "2026-11-21T09:30:00.000Z" },
+        { timestamp: "2026-11-21T09:31:00.000Z" },
       ),
       event(3, first, "open", {}, { automated: true }),
       event(4, first + 1, "bounce"),
@@ -252,7 +251,7 @@ test("events of a mail score once after a crash; machine opens score nothing", a
     expect((await ann.log()).map(({ delta }) => delta).sort()).toEqual([1, 10]);
   });
   expect(steps.length).toBeGreaterThan(10);
-}, 60_000);
+});
 
 describe("the scoring rules of a site", () => {
   test("are limited to 80", async () => {

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSealer, openToken, type TokenPurpose } from "../../shared/kernel/sealed-tokens.ts";
+import fc from "../support/fast-check.ts";
 
 const purposes: TokenPurpose[] = ["unsubscribe", "confirm", "visitor"];
 const purpose = fc.constantFrom(...purposes);

@@ -1,19 +1,25 @@
 // Secure messages from the request to the page: after any crash, a link that was sent shows its
 // message, and a revoked message is unreadable.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
-import { UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import * as blobs from "../../shared/adapters/s3/objects.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
-import { decryptBody, encryptBody } from "../../shared/domain/sending/secure-messages/cipher.ts";
-import { blobKeyOf } from "../../shared/domain/sending/secure-messages/secure-message-item.ts";
+import { cancelSend } from "../../shared/domain/sending/cancel-send.ts";
+import {
+  decrypt,
+  decryptBody,
+  encryptBody,
+} from "../../shared/domain/sending/secure-messages/cipher.ts";
+import {
+  blobKeyOf,
+  fileBlobKeyOf,
+} from "../../shared/domain/sending/secure-messages/secure-message-item.ts";
 import * as messages from "../../shared/domain/sending/secure-messages/secure-messages.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { erasedEmail } from "../../shared/kernel/email-fields.ts";
 import { dueShards } from "../../shared/keys.ts";
@@ -21,14 +27,13 @@ import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import type { FakeProviderMail } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { useDynamoDbEngine } from "../support/memory-dynamodb.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 
 useDynamoDbEngine();
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(mailTest.useOwnTableAndQueues);
-afterEach(restoreClient);
+afterEach(removePauses);
 
 const secret = "the code of the safe is 4711";
 const html = `<p>{{ name }}, ${secret}</p>`;
@@ -86,9 +91,9 @@ describe("a crash", () => {
       });
       expect(steps).toEqual(
         expect.arrayContaining([
-          "before PutObjectCommand",
-          "after TransactWriteCommand",
-          "after GenerateDataKeyCommand",
+          "before PutObject",
+          "after TransactWriteItems",
+          "after GenerateDataKey",
         ]),
       );
       await from.provider.stop();
@@ -289,7 +294,7 @@ test("the message of a cancelled scheduled mail is revoked", async () => {
     to: mailTest.uniqueRecipients(1)[0]!.to,
     scheduledAt,
   });
-  await sends.cancel(from.caller, id);
+  await cancelSend(from.caller, id);
   expect((await messages.findSecureMessage(from.caller, id)).status).toBe("revoked");
   expect(await blobs.get(blobKeyOf(from.caller.orgId, id))).toBeUndefined();
 });
@@ -325,7 +330,7 @@ test("a message expires at its time, counted from the scheduled time, and its bl
 test("a message revoked while it is being opened is not shown and counts no view", async () => {
   const from = await mailTest.createSender("postmark");
   const { id, token } = await sent(from);
-  const holding = pauseCall(UpdateCommand);
+  const holding = pauseCall("UpdateItem");
   const opening = messages.openMessage(token, undefined);
   await holding.reached;
   await messages.revoke(from.caller, id);
@@ -388,4 +393,104 @@ test("paging lists each message once", async () => {
   } while (cursor);
   expect([seen.length, new Set(seen).size]).toEqual([180, 180]);
   await from.provider.stop();
+});
+
+describe("the files of a message", () => {
+  const attachments = [
+    { filename: "safe.txt", content: Buffer.from(secret).toString("base64") },
+    { filename: "second.bin", content: "AAEC" },
+  ];
+  const filesOf = (from: mailTest.TestSender, id: number) =>
+    Promise.all([0, 1].map((file) => blobs.get(fileBlobKeyOf(from.caller.orgId, id, file))));
+  const linksOf = async (token: string) =>
+    (await messages.openMessage(token, undefined))!.files.map(
+      ({ url }) => /\/secure\/files\/([\w-]+)$/.exec(url)![1]!,
+    );
+
+  test("are stored encrypted, each for its place, and are not in the notice", async () => {
+    const from = await mailTest.createSender("postmark");
+    const { id, token, mail } = await sent(from, { attachments });
+    expect(JSON.stringify(mail)).not.toContain("safe.txt");
+    const [first, second] = (await filesOf(from, id)) as [Uint8Array, Uint8Array];
+    expect(Buffer.from(first).toString("latin1")).not.toContain(secret.slice(0, 8));
+    const { orgId } = from.caller;
+    expect((await decrypt({ orgId, id, file: 0 }, first)).toString()).toBe(secret);
+    await expect(decrypt({ orgId, id, file: 0 }, second)).rejects.toThrow();
+    await expect(decrypt({ orgId, id }, first)).rejects.toThrow();
+    const [link] = await linksOf(token);
+    const file = await messages.downloadFile(link!);
+    expect(file).toMatchObject({ filename: "safe.txt", type: "text/plain", size: secret.length });
+    expect(Buffer.from(file!.bytes).toString()).toBe(secret);
+    expect(await messages.findSecureMessage(from.caller, id)).toMatchObject({
+      attachmentCount: 2,
+      viewCount: 1,
+    });
+    await from.provider.stop();
+  });
+
+  test("are copied for each recipient of a batch, up to 100 MB", async () => {
+    const from = await mailTest.createSender("postmark");
+    const recipients = mailTest.uniqueRecipients(2);
+    const { results } = await mailTest.sendBatch(from, recipients, { ...fields, attachments });
+    const [one, two] = results.map(({ id }) => id!) as [number, number];
+    await messages.revoke(from.caller, one);
+    expect(await filesOf(from, one)).toEqual([undefined, undefined]);
+    expect((await filesOf(from, two)).every(Boolean)).toBe(true);
+    const large = [{ filename: "a.bin", content: Buffer.alloc(1_000_000).toString("base64") }];
+    await expect(
+      mailTest.sendBatch(from, mailTest.uniqueRecipients(101), { ...fields, attachments: large }),
+    ).rejects.toMatchObject({ code: "limit_exceeded" });
+    await from.provider.stop();
+  });
+
+  test("may exceed what the provider takes as attachments", async () => {
+    const from = await mailTest.createSender("postmark");
+    const { orgId } = from.caller;
+    const files = Array.from({ length: 2 }, (_, i) => ({
+      filename: `${i}.bin`,
+      content: Buffer.alloc(3_900_000, i).toString("base64"),
+    }));
+    const { id } = await sent(from, { attachments: files });
+    expect((await filesOf(from, id)).map((blob) => blob!.length > 3_900_000)).toEqual([true, true]);
+    expect(await blobs.get(fileBlobKeyOf(orgId, id, 2))).toBeUndefined();
+    await from.provider.stop();
+  });
+
+  test("have links for an hour after each view", async () => {
+    const from = await mailTest.createSender("postmark");
+    const { token } = await sent(from, { attachments });
+    const [link] = await linksOf(token);
+    clock.advanceClock(3599);
+    expect(await messages.downloadFile(link!)).toBeTruthy();
+    clock.advanceClock(2);
+    await expect(messages.downloadFile(link!)).rejects.toMatchObject({ kind: "missing" });
+    const [renewed] = await linksOf(token);
+    expect(await messages.downloadFile(renewed!)).toBeTruthy();
+    await expect(messages.downloadFile(token)).rejects.toMatchObject({ kind: "missing" });
+    expect(await messages.getCover(token)).toBeDefined();
+    await expect(messages.getCover(renewed!)).rejects.toMatchObject({ kind: "missing" });
+    await from.provider.stop();
+  });
+
+  test("are gone when the message is revoked, expires or its recipient is erased", async () => {
+    const from = await mailTest.createSender("postmark");
+    const { caller, siteId } = from;
+    const revoked = await sent(from, { attachments });
+    const [ofRevoked] = await linksOf(revoked.token);
+    await messages.revoke(caller, revoked.id);
+    expect(await messages.downloadFile(ofRevoked!)).toBeNull();
+    expect(await filesOf(from, revoked.id)).toEqual([undefined, undefined]);
+
+    const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
+    const contact = await contacts.create(caller, NewContact.parse({ siteId, email: to }));
+    const erased = await sent(from, { attachments, to });
+    await erase(caller, contact.id);
+    expect(await filesOf(from, erased.id)).toEqual([undefined, undefined]);
+
+    const expired = await sent(from, { attachments, secureExpiresInDays: 1 });
+    clock.advanceClock(25 * 3600);
+    await sweep();
+    expect(await filesOf(from, expired.id)).toEqual([undefined, undefined]);
+    await from.provider.stop();
+  });
 });

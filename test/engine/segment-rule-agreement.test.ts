@@ -1,13 +1,11 @@
 // Compares segment rules with a naive evaluation: filter expressions of DynamoDB, the evaluation in
 // code, and both together.
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as reader from "../../shared/domain/audience/contacts/contact-reader.ts";
-import {
-  type ContactItem,
-  searchAttributes,
-} from "../../shared/domain/audience/contacts/contact-schema.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { searchAttributes } from "../../shared/domain/audience/contacts/contact-search-text.ts";
 import {
   compileRules,
   toContactQuery,
@@ -19,12 +17,15 @@ import {
 } from "../../shared/domain/audience/segments/segment-rules.ts";
 import { emailShards, keys } from "../../shared/keys.ts";
 import { everything } from "../support/extent.ts";
+import fc from "../support/fast-check.ts";
 import {
   contactFields,
+  declaredTypes,
   deletedTag,
   evaluationTime,
   existingTags,
   matchesNaively,
+  organizationZone,
   rules,
 } from "../support/segment-rules.ts";
 
@@ -33,6 +34,8 @@ let orgId = 9_000_000;
 
 const context: RuleContext = {
   now: evaluationTime,
+  timezone: organizationZone,
+  typeOf: (name) => declaredTypes[name],
   groups: {
     TAG: {
       idOf: (value) => (value === "One" ? 1 : existingTags.find((id) => id === value)),
@@ -106,7 +109,7 @@ test("random rules match the same contacts as a naive evaluation", async () => {
     }),
     { numRuns: everything ? 20 : 5 },
   );
-}, 120_000);
+});
 
 const withoutDeletedTag = (tags: Set<number> | undefined): Pick<ContactItem, "tags"> => {
   const left = [...(tags ?? [])].filter((id) => id !== deletedTag);
@@ -181,4 +184,51 @@ test("all conditions that DynamoDB can evaluate are pushed down", () => {
   expect(exact("lastOpenedAt", "notInLastDays", 30)).toBe(true);
   expect(exact("firstName", "endsWith", "n")).toBe(false);
   expect(exact("customFields.since", "before", "2026-01-01")).toBe(false);
+});
+
+/** The contacts, by their number, that match a condition at a time. */
+async function matching(
+  contactList: Partial<ContactItem>[],
+  condition: object,
+  now: string,
+): Promise<number[]> {
+  const items = await storeContacts(contactList);
+  const one = SegmentRulesInput.parse({ match: "all", conditions: [condition] });
+  const compiled = compileRules(one, { ...context, now: new Date(now) });
+  const ids = await found(toContactQuery({ orgId, siteId }, compiled));
+  expect(idsOf(items.filter(compiled.test))).toEqual(ids);
+  return ids;
+}
+
+test(
+  "a date is a day of the contact, also between its midnight and that of UTC " +
+    "(https://github.com/mautic/mautic/issues/17319)",
+  async () => {
+    const people: Partial<ContactItem>[] = [
+      { timezone: "Europe/Berlin", customFields: { day: "2026-06-16" } },
+      { timezone: "America/Los_Angeles", customFields: { day: "2026-06-15" } },
+      { customFields: { day: "2026-06-15" } },
+      { timezone: "Europe/Berlin", customFields: { day: "soon" } },
+    ];
+    const at = (field: object) => matching(people, { field: "customFields.day", ...field }, now);
+    // In Berlin the 16th has begun; in New York, the zone of the organization, it is the 15th.
+    const now = "2026-06-15T22:30:00.000Z";
+    expect(await at({ operator: "today" })).toEqual([1, 2, 3]);
+    expect(await at({ operator: "notToday" })).toEqual([]);
+    expect(await at({ operator: "inNextDays", value: 1 })).toEqual([1, 2, 3]);
+    expect(await at({ operator: "anniversaryInDays", value: 0 })).toEqual([1, 2, 3]);
+    expect(await at({ operator: "notOn", value: "2026-06-15" })).toEqual([1]);
+  },
+);
+
+test("an anniversary of 29 February is on the 28th in other years", async () => {
+  const people = ["2024-02-29", "2020-02-28", "1999-03-01"].map((day) => ({
+    customFields: { day },
+  }));
+  const on = (now: string) =>
+    matching(people, { field: "customFields.day", operator: "anniversaryInDays", value: 0 }, now);
+  expect(await on("2027-02-28T15:00:00Z")).toEqual([1, 2]);
+  expect(await on("2028-02-28T15:00:00Z")).toEqual([2]);
+  expect(await on("2028-02-29T15:00:00Z")).toEqual([1]);
+  expect(await on("2027-03-01T15:00:00Z")).toEqual([3]);
 });

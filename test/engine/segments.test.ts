@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
@@ -20,6 +19,7 @@ import { nextActivityId } from "../../shared/ids.ts";
 import { inParallel } from "../../shared/kernel/parallel.ts";
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
 import { everything } from "../support/extent.ts";
+import fc from "../support/fast-check.ts";
 import { createForm, submitForm } from "../support/forms.ts";
 
 const rulesOf = (...conditions: object[]) => ({ match: "all", conditions });
@@ -308,7 +308,7 @@ test("pages have each remaining contact exactly once while others are created an
     }),
     { numRuns: everything ? 6 : 3 },
   );
-}, 120_000);
+});
 
 test("a page by number is the same as the page by cursor", async () => {
   const shop = await createTestSite();

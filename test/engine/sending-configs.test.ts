@@ -1,18 +1,29 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
-import { get, put, remove, write } from "../../shared/adapters/dynamodb/table.ts";
+import { get, put, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as vault from "../../shared/adapters/kms/encryption.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { getInboundConfig } from "../../shared/domain/delivery-events/receive-webhook.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { findDefault, findForSender } from "../../shared/domain/senders/choose-config.ts";
+import {
+  decryptCredentials,
+  decryptWebhookSecret,
+  secretWarnings,
+} from "../../shared/domain/senders/config-secrets.ts";
+import {
+  NewSendingConfig,
+  SendingConfigChanges,
+} from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
-import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
-import { SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { loadIntake } from "../../shared/domain/sending/accept/intake.ts";
+import { SingleMessage } from "../../shared/domain/sending/accept/single-message.ts";
 import { keys } from "../../shared/keys.ts";
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { createAccount as signedUp } from "../support/accounts.ts";
+import { deleteIfUnused } from "../support/delete-if-unused.ts";
 import * as sandboxes from "../support/provider-sandbox.ts";
 
 let sandbox: Sandbox;
@@ -32,7 +43,7 @@ beforeEach(async () => {
 const add = (fields: object = {}, asCaller: Caller = caller) =>
   sendingConfigs.create(
     asCaller,
-    sendingConfigs.NewSendingConfig.parse({
+    NewSendingConfig.parse({
       provider: "postmark",
       credentials: accountKeys.postmark!.credentials,
       fromEmail: "shop@pennymail.test",
@@ -42,8 +53,8 @@ const add = (fields: object = {}, asCaller: Caller = caller) =>
 const verified = async (fields: object = {}) =>
   (await verifyConfig(caller, (await add(fields)).id, "someone@pennymail.test")).config;
 const change = (id: number, changes: object) =>
-  sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
-const owner = async (email: string) => (await sendingConfigs.findForSender(caller, email)).id;
+  sendingConfigs.update(caller, id, SendingConfigChanges.parse(changes));
+const owner = async (email: string) => (await findForSender(caller, email)).id;
 const noConfig = { kind: "invalid", code: "no_sending_config" };
 
 test.each(providerKeys)(
@@ -79,7 +90,8 @@ test.each(providerKeys)(
   "%s: with invalid credentials returns the provider's message without the credentials",
   async (key) => {
     const good = accountKeys[key]!.credentials;
-    const secretName = key === "ses" ? "secretAccessKey" : "apiKey";
+    const secretNames: Record<string, string> = { ses: "secretAccessKey", smtp: "password" };
+    const secretName = secretNames[key] ?? "apiKey";
     const bad = good[secretName]!.replace(/.{6}$/, (end) =>
       [...end].map((c) => (c === "a" ? "b" : "a")).join(""),
     );
@@ -142,8 +154,7 @@ test("a changed webhookSecret takes effect at once", async () => {
 test("accepts any webhookSecret, with a warning if it is weak or unusable", () => {
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const key = publicKey.export({ format: "der", type: "spki" }).toString("base64");
-  const warned = (provider: string, secret?: string | null) =>
-    sendingConfigs.secretWarnings(provider, secret);
+  const warned = (provider: string, secret?: string | null) => secretWarnings(provider, secret);
   expect([
     warned("postmark", "s".repeat(12)),
     warned("postmark", null),
@@ -242,7 +253,7 @@ test("one of two simultaneous changes of the credentials succeeds completely", a
   ]);
   expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
   const config = await sendingConfigs.find(caller, id);
-  expect(await sendingConfigs.decryptCredentials(caller.orgId, config)).toEqual(
+  expect(await decryptCredentials(caller.orgId, config)).toEqual(
     config.provider === "resend" ? one : two,
   );
   expect(await get(keys.inboundConfig(id))).toMatchObject({ provider: config.provider });
@@ -254,16 +265,14 @@ test("stores secrets encrypted, readable only for their config and organization"
   const item = JSON.stringify(await get(keys.record(caller.orgId, "CONFIG", config.id)));
   for (const hidden of [secret, accountKeys.postmark!.credentials.apiKey!])
     expect(item).not.toContain(hidden);
-  expect(await sendingConfigs.decryptCredentials(caller.orgId, config)).toEqual(
-    accountKeys.postmark!.credentials,
-  );
-  expect(await sendingConfigs.decryptWebhookSecret(caller.orgId, config)).toBe(secret);
-  await expect(sendingConfigs.decryptCredentials(caller.orgId + 1, config)).rejects.toThrow();
+  expect(await decryptCredentials(caller.orgId, config)).toEqual(accountKeys.postmark!.credentials);
+  expect(await decryptWebhookSecret(caller.orgId, config)).toBe(secret);
+  await expect(decryptCredentials(caller.orgId + 1, config)).rejects.toThrow();
   await expect(
-    sendingConfigs.decryptCredentials(caller.orgId, { ...config, id: config.id + 1 }),
+    decryptCredentials(caller.orgId, { ...config, id: config.id + 1 }),
   ).rejects.toThrow();
   const cleared = await change(config.id, { webhookSecret: null });
-  expect(await sendingConfigs.decryptWebhookSecret(caller.orgId, cleared)).toBeUndefined();
+  expect(await decryptWebhookSecret(caller.orgId, cleared)).toBeUndefined();
 });
 
 test("accepts credentials of the maximum size, and rejects one byte more", async () => {
@@ -310,26 +319,26 @@ test("finds a config by address, then by verified domain; verified ones first, t
 test("does not find the config of another organization", async () => {
   const { id } = await verified();
   const { caller: stranger } = await signedUp();
-  await expect(sendingConfigs.findForSender(stranger, "shop@pennymail.test")).rejects.toMatchObject(
-    noConfig,
-  );
+  await expect(findForSender(stranger, "shop@pennymail.test")).rejects.toMatchObject(noConfig);
   await expect(sendingConfigs.find(stranger, id)).rejects.toMatchObject({ kind: "missing" });
   await expect(sendingConfigs.remove(stranger, id)).rejects.toMatchObject({ kind: "missing" });
 });
 
 test("the default is the oldest verified config", async () => {
   await add();
-  await expect(sendingConfigs.findDefault(caller.orgId)).rejects.toMatchObject(noConfig);
+  await expect(findDefault(caller.orgId)).rejects.toMatchObject(noConfig);
   const first = await verified();
   await verified();
-  expect((await sendingConfigs.findDefault(caller.orgId)).id).toBe(first.id);
+  expect((await findDefault(caller.orgId)).id).toBe(first.id);
 });
 
-test("a config with waiting mail cannot be deleted; webhooks of a deleted one get 404", async () => {
+test("waiting mail is a use of a config; webhooks of a deleted one get 404", async () => {
   const { id } = await add();
   await write(put(keys.queuedChunk(caller.orgId, id, "1#2#3"), { block: 1 }));
-  await expect(sendingConfigs.remove(caller, id)).rejects.toMatchObject({ kind: "conflict" });
-  await write(remove(keys.queuedChunk(caller.orgId, id, "1#2#3")));
+  await expect(deleteIfUnused(caller, "CONFIG", id)).rejects.toMatchObject({
+    code: "in_use",
+    details: [{ path: "waitingEmail", message: "email is waiting to be sent with it" }],
+  });
   await sendingConfigs.remove(caller, id);
   await expect(sendingConfigs.find(caller, id)).rejects.toMatchObject({ kind: "missing" });
   expect(await get(keys.inboundConfig(id))).toBeUndefined();

@@ -1,28 +1,29 @@
 // A worker crashes or is paused at any step: no mail is lost, and none goes out twice.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import { BatchExecuteStatementCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
-import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { ranges } from "../../shared/keys.ts";
-import { crashAtSomeSteps, pausedAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
+import { interceptCalls } from "../support/aws-calls.ts";
+import {
+  crashAtEveryStep,
+  crashAtSomeSteps,
+  pausedAtSomeSteps,
+  runUntilCrash,
+} from "../support/crash-injection.ts";
 import { everything, seed } from "../support/extent.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { sampleOf, seededRandom } from "../support/seeded-random.ts";
 import * as mailTest from "../support/sending.ts";
 
-// The tests run and crash hundreds of workers.
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailTest.useOwnTableAndQueues);
 
 const keyed = "resend";
@@ -144,7 +145,7 @@ test("a repeated request whose mail bounced meanwhile is answered like the first
 
 /** Hands sends over as one batch of queue messages. */
 const handOverAtOnce = ({ caller: { orgId } }: mailTest.TestSender, ids: number[]) =>
-  measureUnits(() => Promise.allSettled(ids.map((id) => singles.handOverSingle(orgId, id))));
+  measureUnits(() => Promise.allSettled(ids.map((id) => handOverSingle(orgId, id))));
 
 describe("a crash during the hand-over", () => {
   test("of a single send at a provider with idempotency keys leads to a retry that sends it", async () => {
@@ -152,7 +153,7 @@ describe("a crash during the hand-over", () => {
     await crashAtSomeSteps(async (crash) => {
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
-      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await crash(() => handOverSingle(from.caller.orgId, id));
       await mailTest.runWorkers();
       const { sent, ...otherStatuses } = await mailTest.expectBalanced(from, [id]);
       expect(otherStatuses).toEqual({});
@@ -166,7 +167,7 @@ describe("a crash during the hand-over", () => {
     await crashAtSomeSteps(async (crash) => {
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
-      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await crash(() => handOverSingle(from.caller.orgId, id));
       const interrupted = await findDetail(from.caller, id);
       await mailTest.runWorkers();
       await mailTest.expectBalanced(from, [id]);
@@ -287,10 +288,10 @@ test("after a crash of the drain, the next one enqueues the rest", async () => {
     const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
     const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2));
     mailTest.pendingMessages.length = 0;
-    clock.advanceClock(300);
+    clock.advanceClock(700);
     await crash(async () => {
       for (const shard of [0, 1, 2, 3])
-        for (const what of ["SEND", "LANE"] as const) await due.drain(what, shard);
+        for (const what of ["SEND", "SWEEP", "LANE"] as const) await due.drain(what, shard);
     });
     await mailTest.runWorkers();
     await mailTest.expectBalanced(from, [id, ...results.map(({ id }) => id!)]);
@@ -300,20 +301,14 @@ test("after a crash of the drain, the next one enqueues the rest", async () => {
 
 test("a worker keeps its claim when the SDK repeats the write after a lost response", async () => {
   const from = await mailTest.createSender(unkeyed);
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
   // Each conditional write is made twice, so that the second one finds the effect of the first.
-  prototype.send = async function (this: unknown, ...args: never[]) {
-    const [{ input }] = args as unknown as [
-      { input: { ConditionExpression?: string; Key?: unknown } },
-    ];
-    const answer = await Reflect.apply(send, this, args);
-    if (!input.Key || !input.ConditionExpression) return answer;
-    return Reflect.apply(send, this, args);
-  } as typeof send;
+  const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+    const answer = await passThrough();
+    return input.Key && input.ConditionExpression ? passThrough() : answer;
+  });
   try {
     const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
-    await singles.handOverSingle(from.caller.orgId, id);
+    await handOverSingle(from.caller.orgId, id);
     const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
     await mailTest.runLane(from.caller.orgId, from.configId);
     expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual([
@@ -321,70 +316,10 @@ test("a worker keeps its claim when the SDK repeats the write after a lost respo
       ...results.map(({ id }) => id),
     ]);
   } finally {
-    prototype.send = send;
+    end();
   }
   await mailTest.runWorkers();
   expect(await mailTest.expectBalanced(from, [])).toEqual({ sent: 4 });
-  await from.provider.stop();
-});
-
-interface BatchInput {
-  Statements?: { Statement: string }[];
-}
-interface BatchOutput {
-  Responses?: unknown[] | undefined;
-}
-
-/** Hands a send over, then four in one batch. `claim` makes the calls that store their claims. */
-async function handOverWithClaims(
-  from: mailTest.TestSender,
-  claim: (
-    input: Required<BatchInput>,
-    call: (input: BatchInput) => Promise<BatchOutput>,
-  ) => Promise<BatchOutput>,
-) {
-  // The first hand-over reads what the others have in memory. So they claim in the same turn.
-  await mailTest.send(from, mailTest.uniqueRecipients(1)[0]!);
-  await mailTest.runWorkers();
-  const ids: number[] = [];
-  for (const recipient of mailTest.uniqueRecipients(4))
-    ids.push((await mailTest.send(from, recipient)).id);
-  mailTest.pendingMessages.length = 0;
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
-  prototype.send = function (this: unknown, ...args: never[]) {
-    const [{ input }] = args as unknown as [{ input: BatchInput }];
-    const { Statements = [] } = input;
-    if (!Statements.some(({ Statement }) => Statement.includes('"lease"=?')))
-      return Reflect.apply(send, this, args);
-    return claim({ ...input, Statements }, (changed) =>
-      Reflect.apply(send, this, [new BatchExecuteStatementCommand(changed as never)]),
-    );
-  } as typeof send;
-  try {
-    const { result } = await handOverAtOnce(from, ids);
-    return { ids, results: result.map(({ status }) => status) };
-  } finally {
-    prototype.send = send;
-  }
-}
-
-test("a claim that fails does not stop the other sends of its batch", async () => {
-  const from = await mailTest.createSender(unkeyed);
-  let hasFailed = false;
-  const { ids, results } = await handOverWithClaims(from, async (input, call) => {
-    const [, ...others] = input.Statements;
-    if (hasFailed) return call(input);
-    hasFailed = true;
-    const { Responses = [] }: BatchOutput = others.length
-      ? await call({ ...input, Statements: others })
-      : {};
-    return { Responses: [{ Error: { Code: "ValidationError" } }, ...Responses] };
-  });
-  expect(results.toSorted()).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
-  expect(from.provider.mails).toHaveLength(1 + 3);
-  await mailTest.runWorkers();
-  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
   await from.provider.stop();
 });
 
@@ -395,66 +330,53 @@ test.each([
   "a claim whose call fails holds only if it is stored (stored: $isStored)",
   async ({ isStored, result }) => {
     const from = await mailTest.createSender(unkeyed);
-    const { ids, results } = await handOverWithClaims(from, async (input, call) => {
-      if (isStored) await call(input);
+    const { id } = await mailTest.send(from, mailTest.uniqueRecipients(1)[0]!);
+    mailTest.pendingMessages.length = 0;
+    const end = interceptCalls("dynamodb", async ({ operation, input }, passThrough) => {
+      if (operation !== "UpdateItem" || !JSON.stringify(input).includes('"lease"'))
+        return passThrough();
+      if (isStored) await passThrough();
       throw new Error("DynamoDB is out of reach");
     });
-    expect(results).toEqual(ids.map(() => result));
-    expect(from.provider.mails).toHaveLength(isStored ? 1 + 4 : 1);
+    const outcomes = await handOverAtOnce(from, [id]).finally(end);
+    expect(outcomes.result.map(({ status }) => status)).toEqual([result]);
+    expect(from.provider.mails).toHaveLength(isStored ? 1 : 0);
     await mailTest.runWorkers();
-    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
     await from.provider.stop();
   },
 );
 
-test("the provider's response is stored before the counters, which later count it once", async () => {
-  const from = await mailTest.createSender(unkeyed);
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
-  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
-  mailTest.pendingMessages.length = 0;
-  prototype.send = async function (this: unknown, ...args: never[]) {
-    const [{ input }] = args as unknown as [{ input: { TransactItems?: unknown[] } }];
-    if (input.TransactItems) throw new Error("No counter can be written");
-    return Reflect.apply(send, this, args);
-  } as typeof send;
-  try {
-    await expect(singles.handOverSingle(from.caller.orgId, id)).rejects.toThrow(
-      "No counter can be written",
+test.each([
+  [keyed, "is sent by a repeated call that the provider recognizes"],
+  [unkeyed, "is uncertain"],
+] as const)(
+  "a mail at %s whose outcome cannot be stored %s, and is counted once",
+  async (key, _end) => {
+    const from = await mailTest.createSender(key);
+    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+    mailTest.pendingMessages.length = 0;
+    const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+      if (input.TransactItems) throw new Error("No outcome can be stored");
+      return passThrough();
+    });
+    await expect(handOverSingle(from.caller.orgId, id).finally(end)).rejects.toThrow(
+      "No outcome can be stored",
     );
-  } finally {
-    prototype.send = send;
-  }
-  expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
-  await Promise.all([
-    singles.handOverSingle(from.caller.orgId, id),
-    singles.handOverSingle(from.caller.orgId, id),
-  ]);
-  await mailTest.runWorkers();
-  expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
-  await from.provider.stop();
-});
+    await mailTest.runWorkers();
+    const counts = await mailTest.expectBalanced(from, [id]);
+    expect(counts).toEqual(key === keyed ? { sent: 1 } : { uncertain: 1 });
+    expect(from.provider.mails).toHaveLength(1);
+    await from.provider.stop();
+  },
+);
 
-// On one machine, the process that accepts a single send hands it over, without the queue.
-describe("a process that hands over the single sends that it accepts", () => {
-  beforeEach(() => installDirectHandOver(singles.claimDirectly));
-  afterEach(() => installDirectHandOver(undefined));
-
+describe("a process that accepts single sends and hands them over", () => {
   const acceptAndHandOver = async (from: mailTest.TestSender, to: string) => {
     const { id } = await mailTest.send(from, { to });
-    await singles.finishDirectHandOvers();
+    await handOverSingle(from.caller.orgId, id);
     return id;
   };
-
-  test("sends the mail without a queue message", async () => {
-    const from = await mailTest.createSender(unkeyed);
-    mailTest.pendingMessages.length = 0;
-    const id = await acceptAndHandOver(from, mailTest.uniqueRecipients(1)[0]!.to);
-    expect(mailTest.pendingMessages).toEqual([]);
-    expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
-    expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
-    await from.provider.stop();
-  });
 
   test.each([keyed, unkeyed] as const)(
     "loses and repeats no mail at %s when it crashes",
@@ -498,33 +420,45 @@ describe("a process that hands over the single sends that it accepts", () => {
     },
   );
 
-  test.each(["postmark", "resend", "ses"] as const)(
-    "keeps all counts equal during crashes and faults of %s",
-    async (key) => {
-      const from = await mailTest.createSender(key);
-      const chance = seededRandom(seed);
-      const faults: ProviderFault[] = ["lost", "reset", { status: 500 }, { status: 400 }];
-      faults.push({ status: 429, headers: { "retry-after": "7" } });
-      from.provider.faultFor = () =>
-        chance() < 0.4 ? faults[Math.floor(chance() * faults.length)] : undefined;
-      const accepted: number[] = [];
-      for (let round = 0; round < 12; round++) {
-        const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
-        const work = async () => {
-          accepted.push(await acceptAndHandOver(from, to));
-        };
-        await (chance() < 0.4
-          ? runUntilCrash(1 + Math.floor(chance() * 20), "after", work)
-          : work());
-        if (round % 3 === 2) await mailTest.runWorkers({ forSeconds: 300 });
-      }
+  test("counts an uncertain mail before its first look-up when it crashes at any step", async () => {
+    const from = await mailTest.createSender(unkeyed);
+    from.provider.faultFor = () => "lost";
+    await crashAtEveryStep(async (crash) => {
+      await crash(() => acceptAndHandOver(from, mailTest.uniqueRecipients(1)[0]!.to));
       await mailTest.runWorkers();
-      await mailTest.expectBalanced(from, accepted).catch((error) => {
-        throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
-      });
-      await from.provider.stop();
-    },
-  );
+      await mailTest.expectBalanced(from, []);
+    });
+    await from.provider.stop();
+  });
+
+  // The last two seeds once found uncertain mails that were not counted.
+  const seeds = [seed, 721_814, 1026];
+  test.each(
+    (["postmark", "resend", "ses"] as const).flatMap((key) =>
+      seeds.map((ownSeed) => [key, ownSeed] as const),
+    ),
+  )("keeps all counts equal during crashes and faults of %s (seed %i)", async (key, ownSeed) => {
+    const from = await mailTest.createSender(key);
+    const chance = seededRandom(ownSeed);
+    const faults: ProviderFault[] = ["lost", "reset", { status: 500 }, { status: 400 }];
+    faults.push({ status: 429, headers: { "retry-after": "7" } });
+    from.provider.faultFor = () =>
+      chance() < 0.4 ? faults[Math.floor(chance() * faults.length)] : undefined;
+    const accepted: number[] = [];
+    for (let round = 0; round < 12; round++) {
+      const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
+      const work = async () => {
+        accepted.push(await acceptAndHandOver(from, to));
+      };
+      await (chance() < 0.4 ? runUntilCrash(1 + Math.floor(chance() * 20), "after", work) : work());
+      if (round % 3 === 2) await mailTest.runWorkers({ forSeconds: 300 });
+    }
+    await mailTest.runWorkers();
+    await mailTest.expectBalanced(from, accepted).catch((error) => {
+      throw new Error(`SEED=${ownSeed}: ${error.message}`, { cause: error });
+    });
+    await from.provider.stop();
+  });
 });
 
 // Any worker may crash at any step, a message may be delivered twice, and the provider fails in
@@ -584,7 +518,7 @@ describe("a worker that is paused past its lease sends no mail twice, and all co
     const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
-      await pause(() => singles.handOverSingle(from.caller.orgId, id));
+      await pause(() => handOverSingle(from.caller.orgId, id));
       await mailTest.runWorkers();
       await mailTest.expectBalanced(from, [id]);
     });

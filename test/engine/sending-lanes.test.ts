@@ -1,33 +1,35 @@
 // Lanes: one runner at a time keeps the rate limit, and no mail stays in a lane.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { get, put, query, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
+import {
+  NewSendingConfig,
+  SendingConfigChanges,
+} from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
-import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { postponeChunk, type QueuedChunk } from "../../shared/domain/sending/bulk/queued-chunk.ts";
+import { cancelSend } from "../../shared/domain/sending/cancel-send.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
 import * as ids from "../../shared/ids.ts";
 import { compress } from "../../shared/kernel/compressed-values.ts";
-import { keys, ranges } from "../../shared/keys.ts";
+import { type DueWorkKind, keys, ranges } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { runUntilCrash } from "../support/crash-injection.ts";
 import { startFakeProvider } from "../support/fake-provider.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailTest.useOwnTableAndQueues);
 beforeEach(() => mailTest.pendingMessages.splice(0));
 const senders: mailTest.TestSender[] = [];
 afterEach(async () => {
-  restoreClient();
+  removePauses();
   for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
@@ -166,7 +168,7 @@ test("single sends keep the rate limit, and each of them waits for one slot", as
     mailTest.uniqueRecipients(40).map((one) => mailTest.send(from, one)),
   );
   const startedMs = clock.now().getTime();
-  await Promise.all(sent.map(({ id }) => singles.handOverSingle(from.caller.orgId, id)));
+  await Promise.all(sent.map(({ id }) => handOverSingle(from.caller.orgId, id)));
   const earlyCalls = from.provider.calls.length;
   // A worker waits at most two seconds for its slot. On a busy machine more slots fall into them.
   expect(earlyCalls).toBeGreaterThan(15);
@@ -204,9 +206,9 @@ test("a single send does not wait for the end of a batch", async () => {
   const from = await sender("ses", { ratePerSecond: 10 });
   const ids = await batch(from, 30);
   const running = run(from);
-  await clock.sleep(300);
+  while (!from.provider.mails.length) await clock.sleep(5);
   const { id } = await mailTest.send(from, { to: "reset@example.com" });
-  await singles.handOverSingle(from.caller.orgId, id);
+  await handOverSingle(from.caller.orgId, id);
   const position = from.provider.mails.findIndex(({ sendId }) => sendId === id);
   expect(position).toBeGreaterThan(0);
   expect(position).toBeLessThan(25);
@@ -226,7 +228,7 @@ test("a 429 with Retry-After pauses the lane and single sends, and no mail is lo
   await run(from);
   const { id } = await mailTest.send(from, { to: "one@example.com" });
   mailTest.pendingMessages.length = 0;
-  await singles.handOverSingle(from.caller.orgId, id);
+  await handOverSingle(from.caller.orgId, id);
   expect(secondsToNextMessage()).toBe(30);
   expect(from.provider.calls).toHaveLength(1);
   await mailTest.runWorkers();
@@ -271,7 +273,7 @@ test("five failed single sends in a row open the circuit breaker, and one succes
   const sent = await Promise.all(
     mailTest.uniqueRecipients(6).map((one) => mailTest.send(from, one)),
   );
-  for (const { id } of sent) await singles.handOverSingle(from.caller.orgId, id);
+  for (const { id } of sent) await handOverSingle(from.caller.orgId, id);
   expect(from.provider.calls).toHaveLength(5);
   failing = false;
   await mailTest.runWorkers();
@@ -300,7 +302,7 @@ describe("a fallback", () => {
     senders.push({ ...from, provider: fallbackProvider });
     const fallback = await sendingConfigs.create(
       from.caller,
-      sendingConfigs.NewSendingConfig.parse({
+      NewSendingConfig.parse({
         provider: "resend",
         credentials: { apiKey: "re_token" },
         fromEmail: "spare@example.org",
@@ -313,12 +315,12 @@ describe("a fallback", () => {
     return { from, fallback: { ...from, configId: fallback.id, provider: fallbackProvider } };
   }
   const change = ({ caller }: mailTest.TestSender, id: number, changes: object) =>
-    sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
+    sendingConfigs.update(caller, id, SendingConfigChanges.parse(changes));
 
   const sendOne = (from: mailTest.TestSender, fields: object = {}) =>
     mailTest.send(from, { ...mailTest.uniqueRecipients(1)[0]!, ...fields });
   const handOver = ({ caller }: mailTest.TestSender, id: number) =>
-    singles.handOverSingle(caller.orgId, id);
+    handOverSingle(caller.orgId, id);
 
   /** Returns the sends that failed. They wait for their own config. */
   async function openBreaker(from: mailTest.TestSender): Promise<number[]> {
@@ -398,7 +400,7 @@ describe("a fallback", () => {
       async ({ from, fallback }) => {
         const third = await sendingConfigs.create(
           from.caller,
-          sendingConfigs.NewSendingConfig.parse({
+          NewSendingConfig.parse({
             provider: "ses",
             credentials: { accessKeyId: "AKIA", secretAccessKey: "secret", region: "us-east-1" },
             fromEmail: "third@example.net",
@@ -511,13 +513,13 @@ test("overlapping drains enqueue each of 130 due sends once", async () => {
     mailTest.uniqueRecipients(130).map((one) => mailTest.send(from, one)),
   );
   mailTest.pendingMessages.length = 0;
-  clock.advanceClock(300);
-  const drainTwice = () =>
-    Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
-  // The first drains sweep the shares, which puts the sends on the due index.
-  await drainTwice();
+  clock.advanceClock(700);
+  const drainTwice = (kind: DueWorkKind) =>
+    Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain(kind, shard)));
+  // The sweeps put the sends on the due index.
+  await drainTwice("SWEEP");
   clock.advanceClock(1);
-  await drainTwice();
+  await drainTwice("SEND");
   expect(mailTest.pendingMessages.map(({ body }) => body.sendId).sort()).toEqual(
     sent.map(({ id }) => id).sort(),
   );
@@ -534,7 +536,7 @@ test("three workers hand over one send concurrently: only one calls the provider
   const from = await sender("ses");
   from.provider.latencyMs = 20;
   const { id } = await mailTest.send(from, { to: "one@example.com" });
-  const deliver = () => singles.handOverSingle(from.caller.orgId, id);
+  const deliver = () => handOverSingle(from.caller.orgId, id);
   await Promise.all([deliver(), deliver(), deliver()]);
   await deliver();
   await mailTest.runWorkers();
@@ -550,7 +552,7 @@ const claimedMeanwhile = async (from: mailTest.TestSender) => {
 const cancelledMeanwhile = async (from: mailTest.TestSender, ids: number[]) => {
   // The clock of this request is behind, so it sees the chunk as scheduled.
   clock.advanceClock(-2);
-  await sends.cancel(from.caller, ids[0]!).finally(() => clock.advanceClock(2));
+  await cancelSend(from.caller, ids[0]!).finally(() => clock.advanceClock(2));
 };
 
 test.each([
@@ -564,11 +566,11 @@ test.each([
   const ids = results.map(({ id }) => id!);
   clock.advanceClock(61);
   const { orgId } = from.caller;
-  const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(orgId, from.configId), {
+  const { items } = await query<QueuedChunk>(ranges.queuedChunks(orgId, from.configId), {
     consistent: true,
   });
-  const holding = pauseCall(TransactWriteCommand);
-  const postponing = lanes.postponeChunk({ orgId, configId: from.configId }, items[0]!, 600);
+  const holding = pauseCall("TransactWriteItems");
+  const postponing = postponeChunk({ orgId, configId: from.configId }, items[0]!, 600);
   await holding.reached;
   await meanwhile(from, ids);
   holding.release();
@@ -622,11 +624,11 @@ test("two workers take over a crashed worker's send: only one calls the provider
   const { orgId } = from.caller;
   const status = async () => (await findDetail(from.caller, id)).status;
   for (let steps = 1; (await status()) !== "sending"; steps++)
-    await runUntilCrash(steps, "after", () => singles.handOverSingle(orgId, id));
+    await runUntilCrash(steps, "after", () => handOverSingle(orgId, id));
   clock.advanceClock(queues.send.timeoutSeconds * 2 + 90);
   from.provider.latencyMs = 50;
   const { length } = from.provider.calls;
-  await Promise.all([singles.handOverSingle(orgId, id), singles.handOverSingle(orgId, id)]);
+  await Promise.all([handOverSingle(orgId, id), handOverSingle(orgId, id)]);
   expect(from.provider.calls).toHaveLength(length + 1);
   await mailTest.runWorkers();
   expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
@@ -641,13 +643,13 @@ test("a worker that was slow to give up a send does not reset one that waits for
   const claimed = { status: "sending", attempt: 2, by: "worker1", doubt: true };
   await write(update(key, { set: { ...claimed, lease: clock.now().toISOString() } }));
   clock.advanceClock(queues.send.timeoutSeconds + 90);
-  const settling = pauseCall(Object, (command) => JSON.stringify(command).includes('"uncertain"'));
-  const second = singles.handOverSingle(orgId, id);
+  const settling = pauseCall("any", (input) => JSON.stringify(input).includes('"uncertain"'));
+  const second = handOverSingle(orgId, id);
   await settling.reached;
   await write(update(key, { set: { status: "queued" }, remove: ["lease"] }));
   settling.release();
   await second;
-  restoreClient();
+  removePauses();
   expect(await get(key)).toMatchObject({
     ...claimed,
     status: "queued",
@@ -660,13 +662,9 @@ test("a worker that was slow to give up a send does not reset one that waits for
 
 test("a second worker leaves a send alone while the first one hands it over", async () => {
   const from = await sender("postmark");
-  from.provider.latencyMs = 100;
   const { id } = await mailTest.send(from, { to: "one@example.com" });
-  const deliver = () => singles.handOverSingle(from.caller.orgId, id);
-  const first = deliver();
-  while (!from.provider.calls.length) await clock.sleep(5);
-  await deliver();
-  await first;
+  const deliver = () => handOverSingle(from.caller.orgId, id);
+  await mailTest.whileProviderWaits(from, deliver, deliver);
   expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 

@@ -5,14 +5,13 @@ import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { worker } from "../../functions/queue/send.ts";
 import type { ConsumedUnits } from "../../shared/adapters/dynamodb/capacity.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
-import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
-import { counterShards, keys } from "../../shared/keys.ts";
+import { counterShards } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { measureUnits } from "../support/request-units.ts";
@@ -29,7 +28,7 @@ async function setUp() {
   const from = await mailTest.createSender("postmark");
   const template = await templates.create(
     from.caller,
-    templates.NewTemplate.parse({ name: "Hello", subject: "Hello {{ name }}", html }),
+    NewTemplate.parse({ name: "Hello", subject: "Hello {{ name }}", html }),
   );
   const { key } = await apiKeys.create(from.caller, apiKeys.NewApiKey.parse({ name: "Shop" }));
   const post = <T>(path: "/send" | "/send/batch", body: object) =>
@@ -42,7 +41,7 @@ async function setUp() {
   // the cost of a mail.
   for (let i = 0; i < warmMails; i++) {
     const warm = await post<{ id: number }>("/send", { ...content, to: `warm${i}@example.com` });
-    await singles.handOverSingle(from.caller.orgId, warm.body.data.id);
+    await handOverSingle(from.caller.orgId, warm.body.data.id);
   }
   return { from, post, content };
 }
@@ -69,7 +68,7 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
     0.15,
   );
   expect((accepting.usage.readUnits + handingOver.usage.readUnits) / 1000).toBeLessThanOrEqual(2.1);
-  const listing = await measureUnits(() => sends.list(from.caller, { limit: 50 }, {}));
+  const listing = await measureUnits(() => listSends(from.caller, { limit: 50 }, {}));
   expect(listing.result.sends).toHaveLength(50);
   expect(listing.usage.readUnits).toBeLessThanOrEqual(40);
   await from.provider.stop();
@@ -93,7 +92,9 @@ async function handOverBatches(orgId: number, sendIds: number[]): Promise<void> 
   }
 }
 
-test("a single send by template costs at most 8.5 write and 7 read units in all, and 2 calls to hand over", async () => {
+// Without the request itself, which is counted for the rate limit, it is one write unit less. The
+// window that is swept is marked once in five minutes.
+test("a send by template costs 12.1 write and 11 read units, and 3 calls to hand over", async () => {
   const { from, post, content } = await setUp();
   const sendIds: number[] = [];
   const accepting = await measureUnits(async () => {
@@ -109,52 +110,9 @@ test("a single send by template costs at most 8.5 write and 7 read units in all,
   expect(from.provider.mails).toHaveLength(warmMails + singleSends);
   const total = (units: "writeUnits" | "readUnits") =>
     (accepting.usage[units] + handingOver.usage[units]) / singleSends;
-  expect(total("writeUnits")).toBeLessThanOrEqual(8.5);
-  expect(total("readUnits")).toBeLessThanOrEqual(7);
+  expect(total("writeUnits")).toBeLessThanOrEqual(12.1);
+  expect(total("readUnits")).toBeLessThanOrEqual(11);
   expect(accepting.usage.calls / singleSends).toBeLessThan(7);
-  expect(handingOver.usage.calls / singleSends).toBeLessThanOrEqual(2);
-  await from.provider.stop();
-});
-
-test("a single send without the queue costs at most 7.5 write and 6 read units", async () => {
-  const { from, post, content } = await setUp();
-  installDirectHandOver(singles.claimDirectly);
-  const { usage } = await measureUnits(async () => {
-    for (let i = 0; i < singleSends; i++)
-      expect(await post("/send", { ...content, to: `reader${i}@example.com` })).toMatchObject({
-        status: 202,
-      });
-    await singles.finishDirectHandOvers();
-  }).finally(() => installDirectHandOver(undefined));
-  formatCost("single, accepted and handed over by one process", usage, singleSends);
-  expect(from.provider.mails).toHaveLength(warmMails + singleSends);
-  expect(usage.writeUnits / singleSends).toBeLessThanOrEqual(7.5);
-  expect(usage.readUnits / singleSends).toBeLessThanOrEqual(6);
-  await from.provider.stop();
-});
-
-test("the state of the lane is read in one call with what acceptance needs", async () => {
-  const { from, post, content } = await setUp();
-  const lane = keys.lane(from.caller.orgId, from.configId);
-  const calls: string[] = [];
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
-  installDirectHandOver(singles.claimDirectly);
-  prototype.send = function (this: unknown, ...args: never[]) {
-    const [command] = args as unknown as [{ constructor: { name: string }; input: object }];
-    if (JSON.stringify(command.input).includes(JSON.stringify(lane)))
-      calls.push(command.constructor.name);
-    return Reflect.apply(send, this, args);
-  } as typeof send;
-  try {
-    // The process forgets the state of the lane after a second.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    await post("/send", { ...content, to: "reader@example.com" });
-    await singles.finishDirectHandOvers();
-  } finally {
-    prototype.send = send;
-    installDirectHandOver(undefined);
-  }
-  expect(calls).toEqual(["BatchGetCommand"]);
+  expect(handingOver.usage.calls / singleSends).toBeLessThanOrEqual(3);
   await from.provider.stop();
 });

@@ -5,10 +5,12 @@ import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
-import { findSentContent } from "../../shared/domain/sending/sent-content.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
+import { createBrowserLinkBuilder } from "../../shared/domain/sending/rendering/browser-links.ts";
+import { findBrowserView, findSentContent } from "../../shared/domain/sending/sent-content.ts";
 import { keys } from "../../shared/keys.ts";
 import {
   createCampaignSender,
@@ -46,7 +48,7 @@ test("a single send by template: the same before and after it is handed over", a
   const from = await createSender("postmark");
   const template = await templates.create(
     from.caller,
-    templates.NewTemplate.parse({
+    NewTemplate.parse({
       siteId: from.siteId,
       name: "Receipt",
       subject: "Receipt for {{ name }}",
@@ -114,7 +116,7 @@ test("bulk email: each recipient's own content, without the tokens of its links"
   await actions.sendNow(from.caller, campaignId);
   await runWorkers({ forSeconds: 60 });
   for (const { id } of results) await expectSame(from, id!);
-  const page = await sends.list(from.caller, { limit: 50 }, { campaignId });
+  const page = await listSends(from.caller, { limit: 50 }, { campaignId });
   expect(page.sends.length).toBe(8);
   for (const { id } of page.sends) {
     await expectSame(from, id);
@@ -166,7 +168,7 @@ test("content of suppressed, erased or foreign sends is a 404", async () => {
 test("email by a template that is deleted can be read for 60 days", async () => {
   const from = await createSender("postmark");
   const fields = { siteId: from.siteId, name: "Receipt", subject: "Receipt", html: "<p>Hi</p>" };
-  const template = await templates.create(from.caller, templates.NewTemplate.parse(fields));
+  const template = await templates.create(from.caller, NewTemplate.parse(fields));
   const input = { templateId: template.id, html: undefined, subject: undefined };
   const { id } = await send(from, { to: uniqueAddress(), ...input });
   await runWorkers({ forSeconds: 5 });
@@ -177,5 +179,26 @@ test("email by a template that is deleted can be read for 60 days", async () => 
   const key = keys.recordBody(from.caller.orgId, "TEMPLATE", { id: template.id, version: 1 });
   const { expires } = (await get<{ expires?: number }>(key))!;
   expect(expires).toBeGreaterThan(clock.epochSeconds() + 86_400);
+  await from.provider.stop();
+});
+
+test("the page of an email shows it for 60 days", async () => {
+  const from = await createSender("postmark");
+  const { id } = await send(from, { to: uniqueAddress(), html: "<p>Hi</p>", subject: "News" });
+  await runWorkers({ forSeconds: 5 });
+  const linkOf = await createBrowserLinkBuilder(from.caller.orgId);
+  const token = linkOf(id).split("/").at(-1)!;
+  clock.advanceClock(59 * 86_400);
+  expect(await findBrowserView(token)).toMatchObject({ subject: "News", html: "<p>Hi</p>" });
+  clock.advanceClock(2 * 86_400);
+  expect(await findBrowserView(token)).toBe("gone");
+  expect(
+    await findBrowserView(
+      linkOf(id + 1_000_000)
+        .split("/")
+        .at(-1)!,
+    ),
+  ).toBe("gone");
+  expect(await findBrowserView(token.slice(0, -4))).toBe("invalid");
   await from.provider.stop();
 });

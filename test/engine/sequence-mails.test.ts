@@ -1,8 +1,9 @@
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import {
@@ -14,7 +15,6 @@ import {
   useVirtualQueues,
 } from "../support/sequences.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(useVirtualQueues);
 
 test("mail gets a blind copy to the address of the sequence, else of the site", async () => {
@@ -42,7 +42,7 @@ test("UTM parameters of a sequence and the preview text of a step are in its mai
   const html = '<p>Hi</p><a href="https://shop.example/">Shop</a>';
   const { id: templateId } = await templates.create(
     one.caller,
-    templates.NewTemplate.parse({ siteId: one.siteId, name: "First steps", subject: "Hi", html }),
+    NewTemplate.parse({ siteId: one.siteId, name: "First steps", subject: "Hi", html }),
   );
   const email = { type: "email", templateId };
   const { id, steps: stored } = await createSequence(

@@ -1,11 +1,12 @@
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { put, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import { applyTag } from "../../shared/domain/audience/groups/tags.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import { advanceEnrollments } from "../../shared/domain/automation/advance.ts";
+import * as enrollmentListing from "../../shared/domain/automation/enrollment-listing.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { getDetail } from "../../shared/domain/automation/sequence-detail.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
@@ -17,9 +18,10 @@ import * as stepsOf from "../../shared/domain/automation/steps.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import { nextActivityId } from "../../shared/ids.ts";
+import { addLocalDays, instantOfLocalTime } from "../../shared/kernel/time-zones.ts";
 import { keys } from "../../shared/keys.ts";
 import { plans } from "../../shared/plans.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import {
   createContacts,
   createSequence,
@@ -33,9 +35,8 @@ import {
   useVirtualQueues,
 } from "../support/sequences.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
-afterEach(restoreClient);
+afterEach(removePauses);
 
 const hasTagRule = (tag: string) => ({
   match: "all",
@@ -217,7 +218,7 @@ describe("over time", () => {
     const [vip = 0, other = 0] = await createContacts(one, 2);
     await enrollments.enroll(one.caller, id, { contactIds: [vip, other] });
     await runFor(minutes(30));
-    await contacts.addToGroup(one.caller, { contactId: vip, kind: "TAG", group: tagId });
+    await applyTag(one.caller, vip, { id: tagId, name: "vip" });
     await runFor(minutes(40));
     expect(await listSubjectsTo(one, vip)).toEqual(["Dear VIP", "And more"]);
     expect(await listSubjectsTo(one, other)).toEqual(["Dear all", "Bye"]);
@@ -308,7 +309,7 @@ describe("leaving", () => {
     const one = await createSequenceSender();
     const { id, steps } = await createSequence(one, ["Mail"]);
     const [ann = 0] = await createContacts(one, 1);
-    const holding = pauseCall(TransactWriteCommand);
+    const holding = pauseCall("TransactWriteItems");
     const enrolling = enrollments.enroll(one.caller, id, { contactIds: [ann] });
     await holding.reached;
     await contacts.change(one.caller, ann, { status: "unsubscribed" });
@@ -444,7 +445,7 @@ describe("changes with active enrollments", () => {
     await runFor(minutes(5));
     const at = async (stepId: number) =>
       (
-        await enrollments.list(
+        await enrollmentListing.list(
           one.caller,
           { limit: 50 },
           { sequenceId: id, stepId, status: "active" },
@@ -548,9 +549,8 @@ test("a sequence without quota and credits pauses, and continues after credits a
   const all = await createContacts(one, 3);
   const plan = plans.free.mailsPerMonth;
   const { period } = await allowance.getQuota(one.orgId);
-  await write(
-    put(keys.quotaAndCredits(one.orgId), { period: period.start, mails: plan - 1, charged: 0 }),
-  );
+  const spent = { period: period.start, mails: plan - 1, charged: 0 };
+  await write(put(keys.accountShard(one.orgId, 0), spent));
   await enrollments.enroll(one.caller, id, { contactIds: all });
   await runFor(minutes(2));
   expect(await sequences.find(one.caller, id)).toMatchObject({
@@ -558,19 +558,45 @@ test("a sequence without quota and credits pauses, and continues after credits a
     statusReason: expect.stringContaining("credits"),
   });
   expect((await expectBalanced(one, id, steps)).counts).toMatchObject({ active: 3 });
-  await write(
-    put(keys.quotaAndCredits(one.orgId), {
-      period: period.start,
-      mails: plan - 1,
-      charged: 0,
-      balance: 1_000_000,
-    }),
-  );
+  await write(put(keys.account(one.orgId), { balance: 1_000_000 }));
   await sequences.change(one.caller, id, { status: "active" });
   await runFor(minutes(2));
   for (const contact of all) expect(await listSubjectsTo(one, contact)).toEqual(["Paid"]);
-  const account = (await allowance.getQuota(one.orgId)).account;
-  expect(account).toMatchObject({ mails: plan + 2 });
+  const { account, used } = await allowance.getQuota(one.orgId);
+  expect(used.mails).toBe(plan + 2);
   expect(account.balance).toBeLessThan(1_000_000);
+  await one.provider.stop();
+});
+
+test("a delay of days ends at the same local time when the clocks change", async () => {
+  const one = await createSequenceSender();
+  const timezone = "Europe/Berlin";
+  const { id, steps } = await createSequence(one, [24 * 60, "Next day"], {
+    sendWindow: { days: [1, 2, 3, 4, 5, 6, 7], from: "09:00", until: "10:00", timezone },
+  });
+  const today = clock.now().toISOString().slice(0, 10);
+  const morning = instantOfLocalTime(`${today}T09:30`, timezone);
+  const mornings = Array.from({ length: 400 }, (_, n) => addLocalDays(morning, n + 1, timezone));
+  const dayMs = days(1) * 1000;
+  const changes = mornings.filter(
+    (at) => addLocalDays(at, 1, timezone).getTime() - at.getTime() !== dayMs,
+  );
+  for (const eve of changes) {
+    await runFor((eve.getTime() - clock.now().getTime()) / 1000);
+    const [contact = 0] = await createContacts(one, 1);
+    await enrollments.enroll(one.caller, id, { contactIds: [contact] });
+    await runFor(minutes(1));
+    // A change of the step is applied to the enrollments that wait at it.
+    const change = async (delayMinutes: number) =>
+      stepsOf.change(one.caller, { sequenceId: id, stepId: steps[0]!.id }, { delayMinutes });
+    await change(2 * 24 * 60);
+    await runFor(minutes(1));
+    await change(24 * 60);
+    await runFor(days(1) - minutes(70));
+    expect(await listSubjectsTo(one, contact)).toEqual([]);
+    const nextMorning = addLocalDays(eve, 1, timezone);
+    await runFor((nextMorning.getTime() - clock.now().getTime()) / 1000 + minutes(5));
+    expect(await listSubjectsTo(one, contact)).toEqual(["Next day"]);
+  }
   await one.provider.stop();
 });

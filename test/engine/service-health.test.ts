@@ -4,12 +4,8 @@ import { health } from "../../functions/http/health.ts";
 import * as clock from "../../shared/clock.ts";
 import { create, NewApiKey } from "../../shared/domain/identity/api-keys.ts";
 import { createAccount } from "../support/accounts.ts";
-import {
-  type FaultHandler,
-  installFaultHooks,
-  setFault,
-  timeoutFault,
-} from "../support/adapter-faults.ts";
+import { installFaultHooks, setFault, timeoutFault } from "../support/adapter-faults.ts";
+import type { CallInterceptor } from "../support/aws-calls.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 
 interface Health {
@@ -27,7 +23,7 @@ beforeAll(async () => {
 // Ends the cache of the test before.
 beforeEach(() => clock.advanceClock(3));
 afterEach(() => {
-  for (const door of ["table", "queue"] as const) setFault(door, undefined);
+  for (const service of ["dynamodb", "sqs"] as const) setFault(service, undefined);
 });
 
 const asStranger = () => invokeRoute<Health>(health, "GET /health");
@@ -35,7 +31,7 @@ const asCaller = (credential = key) =>
   invokeRoute<Health>(health, "GET /health", {
     headers: { authorization: `Bearer ${credential}` },
   });
-const silent: FaultHandler = () => new Promise(() => {});
+const silent: CallInterceptor = () => new Promise(() => {});
 const ok = { status: "ok", since: null };
 const failed = { status: "failed", since: expect.stringMatching(/^\d{4}-.*Z$/) };
 
@@ -60,7 +56,7 @@ test("with a credential, also returns the version and each check", async () => {
 });
 
 test("returns 503 if a queue fails, with the failed check and its start for callers", async () => {
-  setFault("queue", timeoutFault);
+  setFault("sqs", timeoutFault);
   const { status, body } = await asCaller();
   expect(status).toBe(503);
   expect(body.data).toMatchObject({ status: "degraded", checks: { table: ok, queue: failed } });
@@ -70,21 +66,21 @@ test("returns 503 if a queue fails, with the failed check and its start for call
   const anonymous = await asStranger();
   expect(anonymous.status).toBe(503);
   expect(anonymous.body).toEqual({ data: { status: "degraded" } });
-  setFault("queue", undefined);
+  setFault("sqs", undefined);
   clock.advanceClock(3);
   expect((await asCaller()).body.data.checks!.queue).toEqual(ok);
 });
 
 test("returns 503 if the table fails, without checking credentials", async () => {
-  setFault("table", timeoutFault);
+  setFault("dynamodb", timeoutFault);
   for (const { status, body } of [await asStranger(), await asCaller()]) {
     expect(status).toBe(503);
     expect(body).toEqual({ data: { status: "degraded" } });
   }
 });
 
-test.each(["table", "queue"] as const)("returns 503 if the %s never responds", async (door) => {
-  setFault(door, silent);
+test.each(["dynamodb", "sqs"] as const)("returns 503 if the %s never responds", async (service) => {
+  setFault(service, silent);
   const { status, body } = await asStranger();
   expect(status).toBe(503);
   expect(body.data).toEqual({ status: "degraded" });
@@ -92,20 +88,20 @@ test.each(["table", "queue"] as const)("returns 503 if the %s never responds", a
 
 test("returns only the status if the credential cannot be checked in time", async () => {
   await asStranger();
-  setFault("table", silent);
+  setFault("dynamodb", silent);
   const { status, body } = await asCaller();
   expect(status).toBe(200);
   expect(body).toEqual({ data: { status: "ok" } });
 });
 
 test("requests within 2 seconds share one check", async () => {
-  const calls = { table: 0, queue: 0 };
-  for (const door of ["table", "queue"] as const)
-    setFault(door, (_, go) => {
-      calls[door]++;
+  const calls = { dynamodb: 0, sqs: 0 };
+  for (const service of ["dynamodb", "sqs"] as const)
+    setFault(service, (_, go) => {
+      calls[service]++;
       return go();
     });
   await Promise.all(Array.from({ length: 50 }, asStranger));
   await asStranger();
-  expect(calls).toEqual({ table: 1, queue: 1 });
+  expect(calls).toEqual({ dynamodb: 1, sqs: 1 });
 });

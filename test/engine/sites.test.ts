@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { get, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
-import * as allowance from "../../shared/domain/billing/quota.ts";
+import { type MailOrder, prepareCharge } from "../../shared/domain/billing/charge.ts";
+import { getQuota } from "../../shared/domain/billing/quota.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import {
   countSends,
   countSiteSendsWrite,
@@ -31,7 +33,7 @@ test("siteId defaults to the organization's only site and is required otherwise"
   expect(await sites.resolveSiteId(caller)).toBe(one.id);
   const two = await make(caller, "Two");
   await expect(sites.resolveSiteId(caller)).rejects.toMatchObject({ kind: "invalid" });
-  await sites.remove(caller, one.id);
+  await removeSite(caller, one.id);
   expect(await sites.resolveSiteId(caller)).toBe(two.id);
 });
 
@@ -39,7 +41,7 @@ test("concurrent creations and deletions leave the only site resolvable", async 
   const { caller } = await createAccount();
   const made = await Promise.all(["a", "b", "c", "d"].map((name) => make(caller, name)));
   const [kept, ...otherSites] = made;
-  await Promise.all(otherSites.map(({ id }) => sites.remove(caller, id)));
+  await Promise.all(otherSites.map(({ id }) => removeSite(caller, id)));
   expect(await sites.resolveSiteId(caller)).toBe(kept!.id);
   expect(await sites.listVisibleSiteIds(caller)).toEqual([kept!.id]);
 });
@@ -82,7 +84,7 @@ test("a site with sends cannot be deleted and keeps its keys", async () => {
   const { id } = await make(caller, "One");
   const { key } = await apiKeys.create(caller, newKey(id));
   await write(countSiteSendsWrite(caller.orgId, { siteId: id, n: 1 }));
-  await expect(sites.remove(caller, id)).rejects.toMatchObject({
+  await expect(removeSite(caller, id)).rejects.toMatchObject({
     kind: "conflict",
     code: "site_has_sends",
   });
@@ -90,16 +92,18 @@ test("a site with sends cannot be deleted and keeps its keys", async () => {
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });
 });
 
-test("counts the sends of 32 sites on the billing account, and of others in their own items", async () => {
+test("counts the sends of 32 sites on the account, and of others in their own items", async () => {
   const { caller } = await createAccount();
-  const charge = (order: Omit<allowance.MailOrder, "orgId">) =>
-    allowance.chargeMails({ orgId: caller.orgId, ...order }, ({ writes }) => write(...writes));
+  const charge = async (order: Omit<MailOrder, "orgId">) => {
+    const quota = await getQuota(caller.orgId);
+    await write(...prepareCharge(quota, { orgId: caller.orgId, ...order }).writes);
+  };
   const siteIds = Array.from({ length: 40 }, (_, i) => i + 1);
   for (const siteId of [...siteIds, ...siteIds.toReversed()])
     await charge({ n: 2, reference: `s${siteId}`, siteSends: { siteId, n: 2 } });
   expect(await countSends(caller.orgId, siteIds)).toBe(160);
   expect(await countSends(caller.orgId, [40])).toBe(4);
-  const item = (await get<object>(keys.quotaAndCredits(caller.orgId)))!;
+  const item = (await get<object>(keys.account(caller.orgId)))!;
   expect(Object.keys(item).filter((name) => name.startsWith("sends."))).toHaveLength(32);
   for (const siteId of [1, 40]) {
     await expect(requireNoSendsWrites(caller.orgId, siteId, missing("none"))).rejects.toMatchObject(
@@ -121,7 +125,7 @@ test("deleting a site deletes the keys bound to it and no others", async () => {
     await apiKeys.create(caller, newKey(kept.id)),
     await apiKeys.create(caller, newKey(null)),
   ];
-  await sites.remove(caller, deleted.id);
+  await removeSite(caller, deleted.id);
   expect(await get(keys.apiKey(sha256(bound.key)))).toBeUndefined();
   const { items, pagination } = await apiKeys.list(caller, { limit: 50 });
   expect(items.map(({ id }) => id)).toEqual([free.id, elsewhere.id]);

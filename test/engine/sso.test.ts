@@ -8,11 +8,12 @@ import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import * as auditLog from "../../shared/domain/audit/audit-list.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
-import * as invitations from "../../shared/domain/identity/invitations.ts";
+import * as invitationLinks from "../../shared/domain/identity/invitation-links.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
+import * as passwordChanges from "../../shared/domain/identity/password-changes.ts";
 import * as sessions from "../../shared/domain/identity/sessions.ts";
-import * as logins from "../../shared/domain/identity/sso/logins.ts";
+import * as linkedUsers from "../../shared/domain/identity/sso/linked-users.ts";
 import * as settings from "../../shared/domain/identity/sso/settings.ts";
 import { authenticate, sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
@@ -112,7 +113,7 @@ test("a linked user is found by issuer and subject, even when the address change
 test("an owner unlinks a member, whose sessions end and who can be linked again", async () => {
   const org = await createSsoOrganization(provider);
   const ann = await addMember(org.caller, { role: "viewer", email: `ann@${org.domain}` });
-  const unlink = (caller: Caller) => logins.unlink(caller, ann.userId);
+  const unlink = (caller: Caller) => linkedUsers.unlink(caller, ann.userId);
   await expect(unlink(org.caller)).rejects.toMatchObject({ kind: "missing" });
   enterAs(ann.email);
   const former = provider.user;
@@ -131,7 +132,7 @@ test("an owner unlinks a member, whose sessions end and who can be linked again"
 test("of Google, only accounts of a Workspace in the domains are accepted", async () => {
   const google = { issuer: "https://accounts.google.com", domains: ["shop.example"] };
   const check = (hostedDomain: unknown, settingsOf = google) =>
-    logins.requireWorkspace({ settings: settingsOf, claims: { hostedDomain } });
+    linkedUsers.requireWorkspace({ settings: settingsOf, claims: { hostedDomain } });
   expect(() => check("Shop.example")).not.toThrow();
   for (const hd of [undefined, "other.example", ["shop.example"]])
     expect(() => check(hd)).toThrow(expect.objectContaining({ code: "sso_failed" }));
@@ -186,7 +187,7 @@ test("a session of single sign-on cannot switch to another organization", async 
   const newPassword = { currentPassword: password, newPassword: "another long phrase" };
   for (const attempt of [
     () => accounts.switchOrganization(caller, otherOrg, client),
-    () => accounts.changePassword(caller, newPassword),
+    () => passwordChanges.changePassword(caller, newPassword),
     () => factors.setUpTotp(caller),
     () => factors.enableTotp(caller, { code: "123456" }),
     () => factors.enableEmailOtp(caller),
@@ -341,7 +342,7 @@ test("single sign-on accepts the open invitation of a new user, with its role", 
   const org = await createSsoOrganization(provider);
   const email = `invited@${org.domain}`;
   const { token } = await invite(org.caller, { role: "marketer", email });
-  expect(await invitations.preview(token)).toMatchObject({
+  expect(await invitationLinks.preview(token)).toMatchObject({
     organizationName: "Ada",
     email,
     invitedBy: org.email,
@@ -352,7 +353,7 @@ test("single sign-on accepts the open invitation of a new user, with its role", 
   });
   enterAs(email);
   expect(await callerOf(await logInWithSso(org.orgId))).toMatchObject({ role: "marketer" });
-  await expect(invitations.preview(token)).rejects.toMatchObject({ code: "invalid_token" });
+  await expect(invitationLinks.preview(token)).rejects.toMatchObject({ code: "invalid_token" });
   await expect(accept(token)).rejects.toMatchObject({ code: "invalid_token" });
 });
 
@@ -452,7 +453,7 @@ test("enforced single sign-on refuses a new user who accepts an invitation", asy
     role: "viewer",
     email: `gil@${org.domain}`,
   });
-  expect(await invitations.preview(token)).toMatchObject({ requiresSso: true });
+  expect(await invitationLinks.preview(token)).toMatchObject({ requiresSso: true });
   await expect(accept(token)).rejects.toMatchObject({ code: "sso_required" });
   enterAs(email);
   expect((await logInWithSso(org.orgId)).status).toBe(302);

@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
-import { GetCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { get, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { epochSeconds } from "../../shared/clock.ts";
 import * as folders from "../../shared/domain/content/template-folders.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as versions from "../../shared/domain/content/template-versions.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { deletedSites } from "../../shared/kernel/site-access.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 
-afterEach(restoreClient);
+afterEach(removePauses);
 
 const oneSite = async (): Promise<Caller> => {
   const { caller } = await createAccount();
@@ -24,7 +24,7 @@ const oneSite = async (): Promise<Caller> => {
 const make = (caller: Caller, fields: object = {}) =>
   templates.create(
     caller,
-    templates.NewTemplate.parse({
+    NewTemplate.parse({
       name: "T",
       subject: "Hello",
       html: "<p>Hello {{ name }}</p>",
@@ -157,7 +157,7 @@ describe("versions", () => {
     const caller = await oneSite();
     const { id } = await make(caller);
     const historyKey = keys.recordBody(caller.orgId, "TEMPLATE", { id, version: "history" });
-    const reading = pauseCall(GetCommand, ({ input }) => input.Key?.sk === historyKey.sk);
+    const reading = pauseCall("GetItem", (input) => input.Key?.sk === historyKey.sk);
     const removal = templates.remove(caller, id);
     await reading.reached;
     await templates.change(caller, id, { html: "new" });

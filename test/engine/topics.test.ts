@@ -1,6 +1,5 @@
 // Topics: their order and names, and who gets the mail of campaigns, sequences and holidays on one.
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
@@ -20,7 +19,6 @@ import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { NewHoliday } from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as holidays from "../../shared/domain/campaigns/holidays.ts";
 import { resend } from "../../shared/domain/campaigns/resends.ts";
-import { refuseUsed } from "../../shared/domain/campaigns/usages.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -36,12 +34,12 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { newContact } from "../support/contacts.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { deleteIfUnused } from "../support/delete-if-unused.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as sequenceTest from "../support/sequences.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
-afterEach(restoreClient);
+afterEach(removePauses);
 
 const createTopic = (
   { caller, siteId }: Pick<CampaignSender, "caller" | "siteId">,
@@ -217,7 +215,9 @@ describe("a segment by topic", () => {
     expect(await matching(`topic.${news.id}`, "equals", false)).toEqual(["both", "left"]);
     expect(await matching(`topic.${offers.id}`, "equals", true)).toEqual(["both", "joined"]);
     expect(await matching(`topic.${offers.id}`, "notExists")).toEqual(["left", "neither"]);
-    await expect(refuseUsed(caller, "TOPIC", offers.id)).rejects.toMatchObject({ code: "in_use" });
+    await expect(deleteIfUnused(caller, "TOPIC", offers.id)).rejects.toMatchObject({
+      code: "in_use",
+    });
     await topics.remove(caller, offers.id);
     expect(await matching(`topic.${offers.id}`, "exists")).toEqual([]);
     await sender.provider.stop();
@@ -318,8 +318,8 @@ describe("a campaign on a topic", () => {
     for (const shard of emailShards) await runFanOut(key, shard);
     const isClaim = (names: Record<string, string> | undefined) =>
       Object.values(names ?? {}).includes("c0");
-    const claim = pauseCall(UpdateCommand, ({ input }) => isClaim(input.ExpressionAttributeNames));
-    const claimTogether = pauseCall(TransactWriteCommand, ({ input }) =>
+    const claim = pauseCall("UpdateItem", (input) => isClaim(input.ExpressionAttributeNames));
+    const claimTogether = pauseCall("TransactWriteItems", (input) =>
       (input.TransactItems ?? []).some(({ Update }) => isClaim(Update?.ExpressionAttributeNames)),
     );
     const running = runWorkers({ forSeconds: 600 });
@@ -386,11 +386,11 @@ describe("a sequence or a holiday on a topic", () => {
 });
 
 describe("a deleted topic", () => {
-  test("stops its campaigns and sequences, and is not deleted without force", async () => {
+  test("stops its campaigns and sequences, and are named if it is deleted with ifUnused", async () => {
     const sender = await sequenceTest.createSequenceSender();
     const topic = await createTopic(sender);
     const sequence = await sequenceTest.createSequence(sender, ["One"], { topicId: topic.id });
-    await expect(refuseUsed(sender.caller, "TOPIC", topic.id)).rejects.toMatchObject({
+    await expect(deleteIfUnused(sender.caller, "TOPIC", topic.id)).rejects.toMatchObject({
       code: "in_use",
       details: [{ path: `sequences.${sequence.id}` }],
     });
@@ -411,7 +411,7 @@ describe("a deleted topic", () => {
     const topic = await createTopic(sender);
     await createMembers(sender, ["ann"]);
     const { id } = await createDraft(sender, { topicId: topic.id });
-    await expect(refuseUsed(sender.caller, "TOPIC", topic.id)).rejects.toMatchObject({
+    await expect(deleteIfUnused(sender.caller, "TOPIC", topic.id)).rejects.toMatchObject({
       code: "in_use",
     });
     const scheduledAt = new Date(now().getTime() + 3_600_000).toISOString();

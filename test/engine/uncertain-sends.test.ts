@@ -1,14 +1,14 @@
 // Uncertain mails at a provider that can be asked: they are looked up by our send id, and then
 // settled or handed over again. Nobody gets a mail twice.
 
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { events as eventsGroup } from "../../functions/http/events.ts";
 import { get, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
-import type { Send } from "../../shared/domain/sending/sends.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
+import type { Send } from "../../shared/domain/sending/send-schema.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
 import { resolveSend } from "../../shared/domain/sending/uncertain-sends.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
@@ -17,11 +17,9 @@ import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.
 import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
-import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import { pauseCall, removePauses } from "../support/pause-dynamodb-call.ts";
 import * as mailTest from "../support/sending.ts";
 
-// The tests run and crash hundreds of workers.
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailTest.useOwnTableAndQueues);
 
 let from: mailTest.TestSender;
@@ -309,14 +307,14 @@ describe("a user who settles an uncertain send", () => {
     await createAskableSender();
     from.provider.searchDelaySeconds = 24 * hours;
     const id = await createUncertainSend("lost");
-    const isResolution = (command: object) => JSON.stringify(command).includes("resolution");
-    const write = pauseCall(Object, isResolution);
+    const isResolution = (input: object) => JSON.stringify(input).includes("resolution");
+    const write = pauseCall("any", isResolution);
     const answer = resolve(id, "sent");
     await write.reached;
     await lookUpSends(from.caller.orgId, from.configId, [id]);
     write.release();
     expect(await answer).toMatchObject({ status: 200, body: { data: { status: "sent" } } });
-    restoreClient();
+    removePauses();
     await mailTest.expectSettled(from, [id], { sent: 1 });
   });
 
@@ -380,7 +378,7 @@ describe("a crash or a pause", () => {
       from.provider.faultFor = () => undefined;
       const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       mailTest.pendingMessages.length = 0;
-      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await crash(() => handOverSingle(from.caller.orgId, id));
       await mailTest.runWorkers(twoHours);
       expect(await statusesOf([id])).toEqual(["sent"]);
       expectOnce([id]);

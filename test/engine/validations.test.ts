@@ -491,7 +491,7 @@ describe("metering", () => {
       expect(await readFreeChecks(orgId)).toBe(7);
       expect(await charges(orgId)).toHaveLength(1);
     });
-    expect(steps).toContain("after TransactWriteCommand");
+    expect(steps).toContain("after TransactWriteItems");
   });
 
   test("a new month has a hundred free results", async () => {

@@ -1,6 +1,6 @@
 // Limits of bulk mail besides the rate limit of its config: the warm-up of a new account, and the
 // pause of a recipient domain that defers.
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { query, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
@@ -8,6 +8,8 @@ import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts"
 import { dailyLimit, WarmUp } from "../../shared/domain/senders/warm-up.ts";
 import * as slowDomains from "../../shared/domain/sending/bulk/slow-domains.ts";
 import { keys, ranges } from "../../shared/keys.ts";
+import type { Recipient } from "../../shared/providers/provider-adapter.ts";
+import { getProvider } from "../../shared/providers/registry.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import * as mailTest from "../support/sending.ts";
 
@@ -123,6 +125,69 @@ test("sends mail to a domain that keeps deferring after a day", async () => {
       results.map(({ id }) => id!),
     ),
   ).toEqual({ sent: 2 });
+  await from.provider.stop();
+});
+
+/** The mail of this recipient is deferred so often; the mail of others goes out. */
+function deferRecipient(slow: string, times: number) {
+  const adapter = getProvider("postmark")!;
+  const send = adapter.send;
+  const deferred: number[] = [];
+  const isDeferred = ({ to }: Recipient) => to.email === slow && deferred.length < times;
+  const spy = vi.spyOn(adapter, "send").mockImplementation(async (call) => {
+    const { recipients } = call.mailing;
+    const others = recipients.filter((one) => !isDeferred(one));
+    const sent = others.length
+      ? await send({ ...call, mailing: { ...call.mailing, recipients: others } })
+      : [];
+    const outcomes = recipients.map((one) =>
+      others.includes(one)
+        ? sent.shift()!
+        : { status: "held" as const, why: "recipient" as const, error: "451 4.7.1 Greylisted" },
+    );
+    if (others.length < recipients.length) deferred.push(clock.now().getTime());
+    return outcomes;
+  });
+  return { deferred, restore: () => spy.mockRestore() };
+}
+
+test("holds the mail of a deferred recipient only, and tries it again less and less often", async () => {
+  const from = await mailTest.createSender("postmark");
+  const recipients = mailTest.uniqueRecipients(4);
+  const slow = recipients[1]!.to;
+  const { deferred, restore } = deferRecipient(slow, 5);
+  const { results } = await mailTest.sendBatch(from, recipients);
+  await mailTest.runWorkers({ forSeconds: 5 });
+  expect(from.provider.mails.length).toBe(3);
+  const later = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  await mailTest.runWorkers({ forSeconds: 5 });
+  expect(from.provider.mails.length).toBe(6);
+  expect(await laneOf(from)).not.toHaveProperty("faults");
+  await mailTest.runWorkers({ forSeconds: 3600 });
+  expect(from.provider.mails.filter(({ to }) => to.includes(slow))).toHaveLength(1);
+  const waits = deferred.slice(1).map((at, i) => at - deferred[i]!);
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(59_000);
+  await mailTest.expectBalanced(
+    from,
+    [...results, ...later.results].map(({ id }) => id!),
+  );
+  restore();
+  await from.provider.stop();
+});
+
+test("gives a deferred recipient up after a day, in a batch and alone", async () => {
+  const from = await mailTest.createSender("postmark");
+  const recipients = mailTest.uniqueRecipients(2);
+  const { restore } = deferRecipient(recipients[0]!.to, 10_000);
+  const { results } = await mailTest.sendBatch(from, recipients);
+  await mailTest.runWorkers({ forSeconds: 60 });
+  await mailTest.runWorkers({ forSeconds: 26 * 3600 });
+  expect(await findDetail(from.caller, results[0]!.id!)).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("24 hours"),
+  });
+  expect(from.provider.mails.length).toBe(1);
+  restore();
   await from.provider.stop();
 });
 

@@ -30,9 +30,7 @@ afterAll(() => expect(deadLetters).toEqual([]));
 const sendIds = (received: ReceivedDelivery[]) => received.map(({ event }) => event.sendId);
 const [minute, hour, day] = [60, 3600, 24 * 3600];
 
-test("an endpoint that hangs delays no event of a healthy one, and uses up no attempts", {
-  timeout: 60_000,
-}, async () => {
+test("an endpoint that hangs delays no event of a healthy one, and uses up no attempts", async () => {
   const timeouts = manualTimeouts();
   onTestFinished(timeouts.expire);
   const [hanging, healthy] = [await createListener("hang"), await createListener()];

@@ -32,7 +32,7 @@ test("delivers each event in one call, with exactly the documented fields", asyn
     { ...createEvents(1, "click")[0]!, contactId: null, data: { url: "https://x.example" } },
   ];
   await enqueueAndDeliver(caller, [first!, second!]);
-  const { id: _, ...payload } = first!;
+  const { id: _, details: __, ...payload } = first!;
   expect(
     endpoint.deliveries.map(({ event }) => event).toSorted((a, b) => a.sendId - b.sendId),
   ).toEqual([
@@ -151,7 +151,7 @@ test.each([
   ]);
 });
 
-test("retries only the failed events of a page", async () => {
+test("retries only the failed events of a batch", async () => {
   const failing = new Set<number>();
   const { caller, endpoint, deliveries, webhook } = await createListener(({ event }) =>
     failing.delete(event.sendId) ? 500 : 201,

@@ -108,21 +108,21 @@ test("a retried creation makes one endpoint, and the returned secret is the one 
   expect([endpoint.deliveries.length, own.length]).toEqual([2, 1]);
 });
 
-test("two simultaneous updates of a page keep each other's changes", async () => {
-  const page = {
+test("two simultaneous updates of a batch keep each other's changes", async () => {
+  const batch = {
     orgId: 1,
     webhookId: await ids.nextId("WEBHOOK"),
     number: 7,
     v: 0,
     rows: createEvents(2).map(rows.newRow),
   };
-  const read = await log.updatePage(page, (all) => all);
+  const read = await log.updateBatch(batch, (all) => all);
   const ending = (n: number) =>
-    log.updatePage(read, (all) =>
+    log.updateBatch(read, (all) =>
       all.map((row, i) => (i === n ? rows.markDead(row, `by ${n}`) : row)),
     );
   await Promise.all([ending(0), ending(1)]);
-  expect((await log.getPage(1, page.webhookId, 7))!.rows.map(({ error }) => error)).toEqual([
+  expect((await log.getBatch(1, batch.webhookId, 7))!.rows.map(({ error }) => error)).toEqual([
     "by 0",
     "by 1",
   ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tracking as group } from "../../functions/http/tracking.ts";
-import { queryAll, remove, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -8,8 +8,8 @@ import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tok
 import { maxEventNamesPerContact } from "../../shared/domain/audience/contacts/segment-attributes.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as rules from "../../shared/domain/audience/scoring/scoring-rules.ts";
+import * as customEventListing from "../../shared/domain/audience/tracking/custom-event-listing.ts";
 import * as eventNames from "../../shared/domain/audience/tracking/custom-event-names.ts";
-import * as custom from "../../shared/domain/audience/tracking/custom-events.ts";
 import * as tracking from "../../shared/domain/audience/tracking/tracking.ts";
 import { maxBufferedVisits } from "../../shared/domain/audience/tracking/visitors.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
@@ -17,8 +17,8 @@ import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
-import * as triggers from "../../shared/domain/automation/triggers.ts";
-import * as sites from "../../shared/domain/identity/sites.ts";
+import * as triggers from "../../shared/domain/automation/trigger-registrations.ts";
+import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import { undefinedIfMissing } from "../../shared/errors.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { createContact, createTestSite } from "../support/contacts.ts";
@@ -79,7 +79,7 @@ async function shop() {
       );
     const item = (): Promise<ContactItem> => contacts.findItem(site.caller, contact.id);
     const events = async () =>
-      (await custom.list(site.caller, { contactId: contact.id, limit: 100 })).items;
+      (await customEventListing.list(site.caller, { contactId: contact.id, limit: 100 })).items;
     const waiting = () =>
       queryAll(ranges.visits(site.orgId, site.siteId, visitorId), { consistent: true });
     return { contact, token, visitorId, view, act, identify, item, events, waiting };
@@ -376,15 +376,10 @@ test("a visitor whose contact was deleted is anonymous again", async () => {
   expect(await ann.waiting()).toHaveLength(1);
 });
 
-test("tracking finds each existing site, also sites older than tracking", async () => {
+test("tracking finds each existing site", async () => {
   const { caller, siteId, orgId } = await shop();
   expect(await tracking.findOrganizationId(siteId)).toBe(orgId);
-  await write(remove(keys.trackingSite(siteId)));
-  await write(update(keys.record(orgId, "SITE", siteId), { remove: ["tracked"] }));
-  await expect(tracking.findOrganizationId(siteId)).rejects.toMatchObject({ kind: "missing" });
-  await sites.find(caller, siteId);
-  expect(await tracking.findOrganizationId(siteId)).toBe(orgId);
-  await sites.remove(caller, siteId);
+  await removeSite(caller, siteId);
   await expect(tracking.findOrganizationId(siteId)).rejects.toMatchObject({ kind: "missing" });
 });
 

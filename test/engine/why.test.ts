@@ -80,7 +80,7 @@ test("an address without sends has a reason: unknown, unsubscribed or suppressed
   const { id } = await createContact(siteOf(from), bob);
   expect(await ask(from, bob)).toMatchObject({
     reason: "not_sent",
-    contact: { id, status: "subscribed", cappedUntil: null },
+    contact: { id, status: "subscribed", snoozedUntil: null, cappedUntil: null },
   });
   await contacts.change(from.caller, id, { status: "unsubscribed" });
   expect(await ask(from, bob)).toMatchObject({ reason: "unsubscribed" });
@@ -212,8 +212,12 @@ test("queued email is held by a failing provider, its pause, or a domain", async
   await write(update(lane, { set: { notBefore: until, faults: 0 } }));
   expect(await ask(from, bob)).toMatchObject({
     reason: "held_by_provider",
-    hold: { kind: "provider_limit", ...hold },
+    hold: { kind: "provider_limit", ...hold, providerMessage: null },
   });
+  await write(update(lane, { set: { heldError: "Not allowed to send." } }));
+  const quoted = await ask(from, bob);
+  expect(quoted).toMatchObject({ hold: { providerMessage: "Not allowed to send." } });
+  expect(quoted.answer).toMatch(/credits left\. The provider says: “Not allowed to send\.”$/);
   await write(update(lane, { set: { "slow.example.com": until }, remove: ["notBefore"] }));
   expect(await ask(from, bob)).toMatchObject({
     reason: "held_by_domain",
@@ -305,6 +309,7 @@ test("a contact within the frequency cap that has no sends left is capped", () =
     suppression: undefined,
     contactStatus: "subscribed" as const,
     otherTopics: [],
+    snoozedUntil: undefined,
     cappedUntil: "2026-12-01T09:00:00.000Z",
     latest: undefined,
     hold: undefined,

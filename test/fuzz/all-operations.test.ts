@@ -1,7 +1,7 @@
 // Calls every operation of the OpenAPI document with many requests, valid ones and invalid ones.
 // The service must not fail, and each response must be one that the document describes.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { OpenApiDocument, Operation } from "../../shared/http/openapi/document.ts";
+import type { OpenApiDocument, OperationObject } from "../../shared/http/openapi/document.ts";
 import { type ExampleServices, startExampleServices } from "../support/example-services.ts";
 import { listOperations } from "../support/openapi-document.ts";
 import { createExampleWorld } from "../support/openapi-example-world.ts";
@@ -32,9 +32,9 @@ type Credential = "apiKey" | "session";
  */
 function documentOf(
   credential: Credential,
-  isChosen: (operation: Operation) => boolean,
+  isChosen: (operation: OperationObject) => boolean,
 ): OpenApiDocument {
-  const narrow = (operation: Operation): Operation => {
+  const narrow = (operation: OperationObject): OperationObject => {
     const { default: _, ...responses } = operation.responses;
     const security = operation.security.filter((one) => credential in one);
     const parameters = operation.parameters.filter((one) => "in" in one);
@@ -55,7 +55,7 @@ function documentOf(
 async function callIn(
   name: string,
   credential: Credential,
-  isChosen: (operation: Operation) => boolean,
+  isChosen: (operation: OperationObject) => boolean,
 ): Promise<RunResult> {
   const { url } = services.service;
   const world = await createExampleWorld(listOperations(document), { service: url });
@@ -74,11 +74,11 @@ async function callIn(
 
 const takes =
   (credential: Credential) =>
-  ({ security }: Operation): boolean =>
+  ({ security }: OperationObject): boolean =>
     security.some((one) => credential in one);
-const needsSession = (operation: Operation) =>
+const needsSession = (operation: OperationObject) =>
   takes("session")(operation) && !takes("apiKey")(operation);
-const endsSession = ({ operationId }: Operation) => operationId === "logOut";
+const endsSession = ({ operationId }: OperationObject) => operationId === "logOut";
 
 test("operations with an API key, and public ones", async () => {
   const result = await callIn("api-key", "apiKey", (operation) => !needsSession(operation));
@@ -88,7 +88,8 @@ test("operations with an API key, and public ones", async () => {
 });
 
 test("operations that need a session", async () => {
-  const isChosen = (operation: Operation) => needsSession(operation) && !endsSession(operation);
+  const isChosen = (operation: OperationObject) =>
+    needsSession(operation) && !endsSession(operation);
   const result = await callIn("session", "session", isChosen);
   expect(result.failures, result.output).toEqual([]);
 });

@@ -101,8 +101,8 @@ test("the mailed link can be opened repeatedly, and its form sets the password o
   for (let i = 0; i < 3; i++)
     expect((await visit(link)).text).toContain(`name="token" value="${tokenOf(link)}"`);
   const set = (next: string) => visit("/reset-password", { token: tokenOf(link), password: next });
-  expect((await set("short")).text).toContain("8 to 200 characters");
-  expect((await set("Password1")).text).toContain("most common");
+  expect((await set("short")).text).toContain("10 to 200 characters");
+  expect((await set("Password1234")).text).toContain("too easy to guess");
   const done = await set("quite a new password");
   expect(done).toMatchObject({
     status: 200,

@@ -76,7 +76,8 @@ test("an email can sign up once, in any case", async () => {
 test.each([
   ["password", { email: "ada@example.com", password: "short" }],
   ["password", { email: "ada@example.com", password: "x".repeat(201) }],
-  ["password", { email: "ada@example.com", password: "Password1" }],
+  ["password", { email: "ada@example.com", password: "Password1234" }],
+  ["password", { email: "ada@example.com", password: "ada@example.com" }],
   ["password", { email: "ada@example.com" }],
   ["email", { email: "not an address", password }],
   ["email", { email: `${"a".repeat(250)}@example.com`, password }],
@@ -275,6 +276,11 @@ test.each([
 
 test("changing the password needs the current one and ends the other sessions", async () => {
   const { email, cookie, call } = await signedUp();
+  const weak = { currentPassword: password, newPassword: `${email.split("@")[0]}` };
+  expect(await call("PUT", "/settings/password", weak, { as: "session" })).toMatchObject({
+    status: 400,
+    body: { code: "validation_failed", details: [{ path: "newPassword" }] },
+  });
   const other = sessionCookie(await login(email));
   const change = (currentPassword: string) =>
     call(

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, test } from "vitest";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 import type {} from "../support/setup/service.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 type Row = Record<string, unknown>;
 interface Delivery {
@@ -62,7 +62,7 @@ describe("figures", () => {
         recentCampaigns: [
           { name: "Spring", status: "draft", stats: { recipients: 0, openRate: 0 } },
         ],
-        reputation: { score: "excellent" },
+        reputation: { score: "unknown" },
       });
       for (const interval of ["day", "week", "month"]) {
         const { series, previousSeries } = expectStatus(
@@ -132,18 +132,13 @@ describe("figures", () => {
       }
       const path = `/analytics/deliverability?period=7d&siteId=${siteId}`;
       const look = async () => expectStatus(200, await call<Delivery>("GET", path)).body.data;
-      let found = await look();
-      const isComplete = ({ funnel, complaintRate }: Delivery) =>
-        funnel.sent === 5 &&
-        funnel.delivered === 3 &&
-        funnel.clicked &&
-        complaintRate &&
-        funnel.bounced &&
-        funnel.failed === 2;
-      for (let left = 600; left > 0 && !isComplete(found); left--) {
-        await sleep(100);
-        found = await look();
-      }
+      const found = await waitFor(async () => {
+        const { funnel, complaintRate } = await look();
+        expect(funnel).toMatchObject({ sent: 5, delivered: 3, failed: 2 });
+        const figures = [funnel.clicked, funnel.bounced, complaintRate];
+        expect(figures.every((figure) => Number(figure) > 0)).toBe(true);
+        return look();
+      });
       expect(found.funnel).toEqual({
         sent: 5,
         delivered: 3,

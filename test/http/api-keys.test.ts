@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { expectStatus, signedUp } from "../support/api-client.ts";
 
 interface ApiKey {
@@ -183,4 +183,16 @@ test("the keys of another organization are a 404", async () => {
     (await one.call<Listed>("GET", "/api-keys")).body.data.apiKeys.map((key) => key.id),
   ).not.toContain(id);
   expect((await other.call("GET", "/auth/me")).status).toBe(200);
+});
+
+test("every owner is mailed about a new key", async () => {
+  const owner = await signedUp();
+  const inbox = async (to: string) => {
+    const url = `${inject("baseUrl")}/_local/inbox?to=${encodeURIComponent(to)}`;
+    const { data } = (await (await fetch(url)).json()) as {
+      data: { mails: { subject: string }[] };
+    };
+    return data.mails.map(({ subject }) => subject);
+  };
+  await expect.poll(() => inbox(owner.email)).toContain("Security notice: An API key was created");
 });

@@ -50,6 +50,7 @@ test("the setup checklist names what is done, up to the first email", async () =
     ["sending_config", true, null],
     ["domain", false, null],
     ["verified_sender", true, null],
+    ["provider_reports", false, null],
     ["postal_address", true, siteId],
     ["first_send", true, null],
   ]);

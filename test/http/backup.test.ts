@@ -24,14 +24,15 @@ async function folder(): Promise<string> {
   return path;
 }
 
-async function backUp(DATA_DIR: string, target: string) {
-  const { exitCode, output } = launchProcess({ DATA_DIR }, [
-    process.execPath,
-    "bin/backup.ts",
-    target,
-  ]);
+async function runCommand(DATA_DIR: string, ...words: string[]) {
+  const { exitCode, output } = launchProcess({ DATA_DIR }, [process.execPath, ...words]);
   return { code: await exitCode, output: output() };
 }
+
+const backUp = (DATA_DIR: string, target: string) => runCommand(DATA_DIR, "bin/backup.ts", target);
+
+const resume = (DATA_DIR: string, ...options: string[]) =>
+  runCommand(DATA_DIR, "bin/after-restore.ts", ...options);
 
 /**
  * Forwards every request to the provider. While it holds responses back, the provider has accepted
@@ -76,6 +77,7 @@ async function holdingProxy(origin: string) {
 const recipients = everything ? 3000 : 2000;
 
 interface Send {
+  id: number;
   toEmail: string;
   status: string;
 }
@@ -150,13 +152,13 @@ test.each(sampleOf(1, unansweredCalls, "backup"))(
       expectStatus(202, await client.call("POST", "/send/batch", body));
     }
     const inbox = () => addressesIn(sandbox);
-    await expect.poll(async () => (await inbox()).length, { timeout: 60_000 }).toBeGreaterThan(100);
+    await expect.poll(async () => (await inbox()).length).toBeGreaterThan(100);
 
     const running = join(await folder(), "while-mails-go-out");
     expect(await backUp(DATA_DIR, running)).toMatchObject({ code: 0 });
 
     proxy.holding = true;
-    await expect.poll(() => proxy.held, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => proxy.held).toBeGreaterThan(0);
     for (let before = -1; before !== proxy.held; await pause(700)) before = proxy.held;
     const copy = join(await folder(), "copy");
     const done = await backUp(DATA_DIR, copy);
@@ -175,11 +177,12 @@ test.each(sampleOf(1, unansweredCalls, "backup"))(
     proxy.holding = false;
     const second = await startServiceProcess({ ...settings, DATA_DIR: copy });
     onTestFinished(() => second.stop());
-    const open = async () =>
-      (await sendsOf(client, second.url)).filter(
-        ({ status }) => !/^(sent|delivered|uncertain)$/.test(status),
-      ).length;
-    await expect.poll(open, { timeout: 120_000, interval: 1000 }).toBe(0);
+    expect(await resume(copy, "--nothing-sent")).toEqual({
+      code: 0,
+      output: "The service sends again\n",
+    });
+    const open = () => countOpen(client, second.url);
+    await expect.poll(open, { interval: 1000 }).toBe(0);
     const sends = await sendsOf(client, second.url);
     expect(sends).toHaveLength(recipients);
     const arrived = await inbox();
@@ -197,6 +200,78 @@ test.each(sampleOf(1, unansweredCalls, "backup"))(
   },
   300_000,
 );
+
+test("a service with a restored backup sends nothing until the operator resumes it, and then no mail twice", async () => {
+  const sandbox = await startedSandbox();
+  onTestFinished(() => sandbox.stop());
+  const settings = {
+    SANDBOX: "off",
+    ALLOW_LOOPBACK_WEBHOOKS: "on",
+    DEFAULT_PLAN: "unlimited",
+    PROVIDER_URL_POSTMARK: sandbox.originByProvider.postmark!,
+  };
+  const DATA_DIR = await folder();
+  const first = await startServiceProcess({ ...settings, DATA_DIR });
+  onTestFinished(() => first.kill("SIGKILL"));
+  const client = await signedUp({ service: first.url });
+  const { credentials } = (await createAccount(sandbox)).postmark!;
+  const sender = { provider: "postmark", credentials, fromEmail: "shop@pennymail.test" };
+  const { id: sendingConfigId } = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sending-configs", { ...sender, ratePerSecond: 50 }),
+  ).body.data;
+  const mail = { sendingConfigId, subject: "Hello", html: "<p>Hello</p>" };
+  const count = 300;
+  const all = Array.from({ length: count }, (_, i) => ({ to: `r${i}@example.com` }));
+  expectStatus(202, await client.call("POST", "/send/batch", { ...mail, recipients: all }));
+  const inbox = () => addressesIn(sandbox);
+  const copy = join(await folder(), "copy");
+  expect(await backUp(DATA_DIR, copy)).toMatchObject({ code: 0 });
+  expect((await inbox()).length).toBeLessThan(count);
+  await expect.poll(async () => (await inbox()).length).toBe(count);
+  first.kill("SIGKILL");
+  await first.exitCode;
+
+  const second = await startServiceProcess({ ...settings, DATA_DIR: copy });
+  onTestFinished(() => second.stop());
+  expect(second.output()).toContain("sends nothing: this is a backup of");
+  const { problems } = expectStatus(
+    200,
+    await client.call<{ problems: object[] }>("GET", "/attention", undefined, {
+      service: second.url,
+    }),
+  ).body.data;
+  expect(problems).toContainEqual(
+    expect.objectContaining({ code: "sending_stopped", severity: "error" }),
+  );
+  // What is accepted now goes out afterwards.
+  const later = { ...mail, to: "later@example.com" };
+  const { id: laterId } = expectStatus(
+    202,
+    await client.call<{ id: number }>("POST", "/send", later, { service: second.url }),
+  ).body.data;
+  expect(await inbox()).toHaveLength(count);
+
+  expect(await resume(copy)).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^[1-9]\d* mails will end as uncertain.*\n.*sends again/),
+  });
+  await expect.poll(() => countOpen(client, second.url), { interval: 1000 }).toBe(0);
+  const arrived = await inbox();
+  expect(arrived.toSorted()).toEqual([...all.map(({ to }) => to), "later@example.com"].toSorted());
+  const sends = await sendsOf(client, second.url);
+  expect(sends.filter(({ status }) => status === "uncertain").length).toBeGreaterThan(0);
+  expect(sends.find(({ id }) => id === laterId)?.status).toMatch(/^(sent|delivered)$/);
+  expect(await resume(copy)).toEqual({
+    code: 1,
+    output: "This service does not run on a restored backup: it sends already\n",
+  });
+});
+
+const countOpen = async (client: TestClient, service: string): Promise<number> =>
+  (await sendsOf(client, service)).filter(
+    ({ status }) => !/^(sent|delivered|uncertain)$/.test(status),
+  ).length;
 
 test("a backup is refused if DATA_DIR holds no data, or the target exists or is inside DATA_DIR", async () => {
   const [empty, existing] = [await folder(), await folder()];

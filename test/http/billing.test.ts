@@ -22,12 +22,14 @@ const shared = { service: inject("baseUrl") };
 describe("without Stripe", () => {
   test("the five plans are listed with limits and prices", async () => {
     const client = await signedUp();
-    const { plans } = expectStatus(
+    const { plans, purchasable } = expectStatus(
       200,
       await client.call<{
+        purchasable: boolean;
         plans: { key: string; priceCents: number; limits: object; features: string[] }[];
       }>("GET", "/plans"),
     ).body.data;
+    expect(purchasable).toBe(false);
     expect(plans.map(({ key, priceCents, limits }) => ({ key, priceCents, ...limits }))).toEqual([
       {
         key: "free",
@@ -100,28 +102,29 @@ describe("without Stripe", () => {
       expect([path, (await client.call("GET", path)).body.data]).toEqual([path, data]);
   });
 
-  test("payments need a session, and the error names the missing setting", async () => {
+  test("payments take a key with the full scope, and the error names the missing setting", async () => {
     const client = await signedUp();
+    const narrow = await client.newKey({ scopes: ["plans:read", "contacts:write"] });
     for (const [path, body] of [
       ["/billing/checkout", { plan: "starter" }],
-      ["/billing/credits", { packageId: "credits_10000" }],
+      ["/billing/credits", { packageId: 1 }],
       ["/billing/portal", {}],
     ] as const) {
-      expect([path, (await client.call("POST", path, body)).body.code]).toEqual([
-        path,
-        "session_required",
-      ]);
-      const { status, body: error } = await client.call("POST", path, body, session);
-      expect([path, status, error.error]).toEqual([
-        path,
-        503,
-        expect.stringContaining("STRIPE_SECRET_KEY"),
-      ]);
+      const refused = await client.call("POST", path, body, { as: { key: narrow } });
+      expect([path, refused.status, refused.body.code]).toEqual([path, 403, "scope_missing"]);
+      for (const credential of [undefined, session]) {
+        const { status, body: error } = await client.call("POST", path, body, credential);
+        expect([path, status, error.error]).toEqual([
+          path,
+          503,
+          expect.stringContaining("STRIPE_SECRET_KEY"),
+        ]);
+      }
     }
     expect((await client.call("POST", "/plans/change", { plan: "starter" })).body.code).toBe(
-      "session_required",
+      "not_configured",
     );
-    expect((await client.call("POST", "/plans/cancel", {})).body.code).toBe("session_required");
+    expect((await client.call("POST", "/plans/cancel", {})).body.code).not.toBe("session_required");
   });
 
   test("a bound key can read plans, but no billing data", async () => {
@@ -143,7 +146,7 @@ describe("without Stripe", () => {
     ["/billing/checkout", { plan: "free" }, "plan"],
     ["/billing/checkout", {}, "plan"],
     ["/billing/checkout", { plan: "starter", returnUrl: "https://evil.example/" }, "returnUrl"],
-    ["/billing/credits", { packageId: "credits_1" }, "packageId"],
+    ["/billing/credits", { packageId: 5 }, "packageId"],
     ["/billing/portal", { returnUrl: "javascript:alert(1)" }, "returnUrl"],
     ["/plans/change", { plan: "gold" }, "plan"],
     ["/plans/change", { plan: "growth", prorationDate: 1.5 }, "prorationDate"],
@@ -251,7 +254,7 @@ describe("with Stripe", () => {
 
     const credits = expectStatus(
       201,
-      await post<{ sessionId: string }>("/billing/credits", { packageId: "credits_50000" }),
+      await post<{ sessionId: string }>("/billing/credits", { packageId: 2 }),
     ).body.data;
     await hear(stripe.pay(credits.sessionId));
     expect((await client.call("GET", "/billing/usage")).body.data).toMatchObject({
@@ -329,7 +332,7 @@ describe("with Stripe", () => {
     const page = await poor.call<{ sessionId: string }>(
       "POST",
       "/billing/credits",
-      { packageId: "credits_10000" },
+      { packageId: 1 },
       session,
     );
     await hear(stripe.pay(page.body.data.sessionId));

@@ -1,6 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, test } from "vitest";
-import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { expectStatus, request, signedUp, type TestClient } from "../support/api-client.ts";
+import {
+  createSendingClient,
+  isLocalService,
+  listInbox,
+  runUntilIdle,
+} from "../support/sending-client.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface Named {
   id: number;
@@ -55,12 +61,33 @@ const full = {
   lastName: "Example",
   phone: "+1 555 0100",
   company: "Example Ltd",
+  locale: "pt-BR",
   timezone: "Europe/Berlin",
   customFields: { plan: "pro", seats: 3, trial: false, left: null },
   source: "fair",
 };
 
 describe("one contact", () => {
+  test("has its language in canonical spelling, which segments compare", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com", { locale: "pt_br" });
+    await make(client, "bob@example.com", { locale: "de" });
+    await make(client, "cleo@example.com");
+    const conditions = [{ field: "locale", operator: "startsWith", value: "pt" }];
+    const count = await client.call<{ contactCount: number }>("POST", "/segments/preview-count", {
+      siteId: client.siteId,
+      rules: { match: "all", conditions },
+    });
+    expect(expectStatus(200, count).body.data).toMatchObject({ contactCount: 1 });
+    const change = (locale: unknown) => client.call("PUT", `/contacts/${id}`, { locale });
+    for (const bad of ["German", "", "p", "pt BR", "x".repeat(36), 7])
+      expect(await change(bad)).toMatchObject({
+        status: 400,
+        body: { details: [{ path: "locale" }] },
+      });
+    expect(expectStatus(200, await change(null)).body.data).toMatchObject({ locale: null });
+  });
+
   test("is created with all fields, found and listed", async () => {
     const client = await signedUp();
     const { id: listId } = expectStatus(
@@ -75,6 +102,7 @@ describe("one contact", () => {
     const stamp = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/);
     expect(made).toEqual({
       ...full,
+      externalId: null,
       id: expect.any(Number),
       siteId: client.siteId,
       status: "subscribed",
@@ -94,6 +122,7 @@ describe("one contact", () => {
       lastSentAt: null,
       lastOpenedAt: null,
       lastClickedAt: null,
+      snoozedUntil: null,
       createdAt: stamp,
       updatedAt: stamp,
     });
@@ -610,6 +639,36 @@ describe("a person's data", () => {
     ).toMatchObject({ suppressed: true });
   });
 
+  test("can be exported and erased by email address, without a contact", async () => {
+    const client = await signedUp();
+    const path = `/contacts/by-email/${encodeURIComponent("Ann+1@example.com")}`;
+    const data = expectStatus(200, await client.call("GET", `${path}/export`));
+    expect(data.headers.get("content-disposition")).toContain("person.json");
+    const nothing = { contacts: [], sends: [], unmatchedEvents: [], suppression: null };
+    expect(data.body.data).toEqual({ email: "ann+1@example.com", ...nothing, complete: true });
+    await make(client, "ann+1@example.com");
+    expect((await client.call("DELETE", path)).body.data).toEqual({
+      ...{ id: "ann+1@example.com", deleted: true, contacts: 1, unfinishedSends: 0 },
+    });
+    expect((await client.call("DELETE", path)).body.data).toMatchObject({ contacts: 0 });
+    expect((await client.call("GET", `${path}/export`)).body.data).toMatchObject({
+      contacts: [],
+      suppression: { email: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+    });
+    for (const method of ["GET", "DELETE"] as const) {
+      const wrong = method === "GET" ? "/contacts/by-email/ann/export" : "/contacts/by-email/ann";
+      expect((await client.call(method, wrong)).status, method).toBe(400);
+      const as = { key: await client.newKey({ siteId: client.siteId }) };
+      const own = method === "GET" ? `${path}/export` : path;
+      const refused = await client.call(method, own, undefined, { as });
+      expect([refused.status, refused.body.code], method).toEqual([403, "site_forbidden"]);
+    }
+    const [, , entry] = (
+      await client.call<{ entries: { action: string; target: string }[] }>("GET", "/audit-log")
+    ).body.data.entries.toReversed();
+    expect(JSON.stringify(entry)).not.toContain("ann");
+  });
+
   test("include the sends to the contact, which stay without personal data after the erasure", async () => {
     const client = await signedUp();
     const sandbox = (await (await fetch(`${inject("baseUrl")}/_local/sandbox`)).json()) as {
@@ -641,7 +700,7 @@ describe("a person's data", () => {
     const counted = async () =>
       expectStatus(200, await client.call<{ sendCount: number }>("GET", `/contacts/${id}`)).body
         .data.sendCount;
-    for (let waited = 0; (await counted()) < 2 && waited < 30_000; waited += 50) await sleep(50);
+    await waitFor(async () => expect(await counted()).toBe(2));
     const { sends } = expectStatus(
       200,
       await client.call<{ sends: { id: number }[] }>("GET", `/contacts/${id}/export`),
@@ -658,5 +717,41 @@ describe("a person's data", () => {
       );
       expect(text.toLowerCase()).not.toContain("ann");
     }
+  });
+});
+
+test("a contact of a request is asked to confirm, and the button of the page subscribes it", async ({
+  skip,
+}) => {
+  if (!(await isLocalService())) skip();
+  const client = await createSendingClient();
+  const asked = { email: `ann-${crypto.randomUUID().slice(0, 8)}@example.com` };
+  const pending = { ...asked, status: "pending", sendConfirmation: true };
+  const create = (body: object) => client.call<{ id: number }>("POST", "/contacts", body);
+  expect(await create(pending)).toMatchObject({ status: 400, body: { code: "no_sending_config" } });
+  expectStatus(200, await client.call("POST", `/sending-configs/${client.configId}/verify`));
+  expect(await create({ ...asked, sendConfirmation: true })).toMatchObject({
+    status: 400,
+    body: { details: [{ path: "sendConfirmation" }] },
+  });
+  const { id } = expectStatus(201, await create(pending)).body.data;
+  await runUntilIdle();
+  const [mail, ...others] = await listInbox(asked.email);
+  expect(others).toEqual([]);
+  const [link = ""] = /http:\S+\/forms\/confirm\/[\w-]+/.exec(mail!.text ?? "") ?? [];
+  const path = link.slice(link.indexOf("/forms/"));
+  const status = async () =>
+    (await client.call<{ status: string }>("GET", `/contacts/${id}`)).body.data.status;
+  expect((await request("GET", path)).status).toBe(200);
+  expect(await status()).toBe("pending");
+  expect((await request("POST", path)).status).toBe(200);
+  expect(await status()).toBe("subscribed");
+  expect((await client.call("GET", `/contacts/${id}/topics`)).body.data).toMatchObject({
+    confirmation: { status: "confirmed", source: "api" },
+    log: [{ source: "confirmation", status: "subscribed" }],
+  });
+  expect(await client.call("POST", `/contacts/${id}/confirmation`)).toMatchObject({
+    status: 409,
+    body: { code: "not_pending" },
   });
 });

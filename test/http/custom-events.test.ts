@@ -37,6 +37,7 @@ test("an event is recorded for a contact by id or address, and listed", async ()
     properties,
     url: null,
     source: "api",
+    occurredAt: expect.any(String),
     createdAt: expect.any(String),
   };
   expect(first).toMatchObject({ status: 201 });
@@ -88,6 +89,14 @@ test.each([
   ["eventName", { eventName: "two\nlines" }],
   ["properties", { properties: { text: "x".repeat(8000) } }],
   ["properties", { properties: [] }],
+  ["properties", { properties: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, 1])) }],
+  ["occurredAt", { occurredAt: "2026-11-20 09:12:44" }],
+  ["occurredAt", { occurredAt: new Date(Date.now() - 31 * 86_400_000).toISOString() }],
+  ["occurredAt", { occurredAt: new Date(Date.now() + 3_600_000).toISOString() }],
+  ["id", { id: "" }],
+  ["id", { id: "x".repeat(201) }],
+  ["status", { status: "subscribed" }],
+  ["status", { createContact: true, status: "suppressed" }],
 ])("an event with a bad %s is refused", async (path, badValue) => {
   const { call } = await signedUp();
   const body = {
@@ -147,4 +156,55 @@ test("a key of one site records and lists events of its site only", async () => 
     names: [],
     uses: [],
   });
+});
+
+test("an event with an id is safe to repeat, and createContact makes its address a contact", async () => {
+  const { call, record } = await shop();
+  const event = { email: "new@example.com", createContact: true, id: "order-1" };
+  const occurredAt = new Date(Date.now() - 86_400_000).toISOString().replace("Z", "+02:00");
+  const first = await record({ ...event, occurredAt });
+  expect(await record(event)).toMatchObject({ status: 201, body: { data: first.body.data } });
+  const { contactId } = first.body.data as unknown as { contactId: number };
+  expect((await call("GET", `/contacts/${contactId}`)).body.data).toMatchObject({
+    status: "pending",
+    source: "event: order_placed",
+  });
+});
+
+test("many events have a result each; more than 100 are refused", async () => {
+  const { call, contactId } = await shop();
+  const many = (events: unknown[]) => call("POST", "/events/custom", { events });
+  expect(await many([{ contactId, eventName: "a" }, { eventName: "a" }])).toMatchObject({
+    status: 201,
+    body: {
+      data: {
+        created: 1,
+        failed: 1,
+        results: [
+          { index: 0, event: { contactId, eventName: "a" }, error: null },
+          {
+            index: 1,
+            event: null,
+            error: "contactId: exactly one of contactId, email, and externalId is required",
+          },
+        ],
+      },
+    },
+  });
+  expect(await many([])).toMatchObject({ status: 400, body: { details: [{ path: "events" }] } });
+  expect(await many(Array.from({ length: 101 }, () => ({})))).toMatchObject({
+    status: 400,
+    body: { code: "limit_exceeded", details: [{ path: "events" }] },
+  });
+});
+
+test("a key that may only write events creates no contacts", async () => {
+  const client = await shop();
+  const as = { key: await client.newKey({ scopes: ["events:write"] }) };
+  const record = (given: object) =>
+    client.call("POST", "/events/custom", { eventName: "x", ...given }, { as });
+  expect(await record({ email: "ann@example.com" })).toMatchObject({ status: 201 });
+  const event = { email: "new@example.com", eventName: "x", createContact: true };
+  for (const body of [event, { events: [event] }])
+    expect(await record(body)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
 });

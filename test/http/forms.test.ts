@@ -57,10 +57,14 @@ const submissionsOf = async ({ call }: TestClient, id: number) =>
 const contactsOf = async ({ call }: TestClient) =>
   expectStatus(
     200,
-    await call<{ contacts: { email: string; status: string; firstName: string | null }[] }>(
-      "GET",
-      "/contacts",
-    ),
+    await call<{
+      contacts: {
+        email: string;
+        status: string;
+        firstName: string | null;
+        locale: string | null;
+      }[];
+    }>("GET", "/contacts"),
   ).body.data.contacts;
 
 const submitted = { status: 200, body: { data: { submitted: true, pending: false } } };
@@ -96,6 +100,7 @@ test("a form is created with all fields or only a name, changed field by field, 
     doubleOptIn: false,
     sequenceId: null,
     topicIds: [],
+    captcha: null,
   };
   expect(made).toEqual({
     id: expect.any(Number),
@@ -104,12 +109,16 @@ test("a form is created with all fields or only a name, changed field by field, 
     ...computed,
     ...stamps,
   });
-  expect((await client.call("GET", `/forms/${made.id}`)).body.data).toEqual(made);
+  expect((await client.call("GET", `/forms/${made.id}`)).body.data).toEqual({
+    ...made,
+    missing: [],
+  });
   expect(await make(client)).toMatchObject({
     status: "active",
     listId: null,
     tags: [],
     redirectUrl: null,
+    captcha: null,
     designJson: null,
   });
   const changed = expectStatus(
@@ -394,6 +403,25 @@ test.each([
   expect(await request("POST", `/forms/${id}/submit`, undefined, { raw, headers })).toMatchObject({
     status,
     body: { code },
+  });
+});
+
+test("a contact of a form gets the visitor's language, unless one is known", async () => {
+  const client = await signedUp();
+  const { id } = await make(client, {});
+  const known = { email: "known@example.com", locale: "fr" };
+  expectStatus(201, await client.call("POST", "/contacts", known));
+  for (const [email, language] of [
+    ["ann@example.com", "de-at,en;q=0.5"],
+    ["bob@example.com", "*"],
+    ["known@example.com", "it"],
+  ] as const)
+    await submit(id, { email }, { "accept-language": language });
+  const contacts = await contactsOf(client);
+  expect(Object.fromEntries(contacts.map(({ email, locale }) => [email, locale]))).toEqual({
+    "ann@example.com": "de-AT",
+    "bob@example.com": "en",
+    "known@example.com": "fr",
   });
 });
 

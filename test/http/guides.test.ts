@@ -1,10 +1,10 @@
 // The code of the guides works, as the API reference of a service with the sandbox shows it.
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { build as bundle } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pythonOfSchemathesis } from "../fuzz/schemathesis.ts";
 import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
@@ -128,7 +128,7 @@ describe.skipIf(!hasShell)("the guide", () => {
     const [{ body, headers }] = receiver.received as [ReceivedWebhook];
     await project.compile();
 
-    installExpress(project.folder);
+    installPackages(["express"]);
     writeFileSync(join(folder, "deliver.mjs"), deliverToReceivers);
     const delivery = JSON.stringify({ body, headers });
     const output = execFileSync(process.execPath, ["deliver.mjs", delivery], {
@@ -144,6 +144,32 @@ describe.skipIf(!hasShell)("the guide", () => {
         `${name} forged 400`,
       ]),
     );
+  });
+
+  test("React Email and other editors saves what a component renders as a template", async () => {
+    const { client, env } = await createReader();
+    const { folder } = openGuide("React Email and other editors");
+    installPackages(["@react-email/components", "@types/react", "react", "react-dom"]);
+    // The declarations of React Email name packages that have none.
+    await project.compile(["--skipLibCheck"]);
+    await bundle({
+      entryPoints: [join(folder, "save-template.tsx")],
+      outfile: join(folder, "save-template.mjs"),
+      ...{ bundle: true, packages: "external", platform: "node", format: "esm", jsx: "automatic" },
+    });
+    const save = () => Number(runFile([process.execPath, "save-template.mjs"], folder, env));
+    const templateId = save();
+    expect(save()).toBe(templateId);
+    rmSync(folder, { recursive: true });
+    const variables = { firstName: "Ada", count: 2, trackingUrl: "https://shop.example/t?a=1&b=2" };
+    const to = "react@example.com";
+    const email = { to, templateId, variables, fromEmail: "hello@shop.example" };
+    expectStatus(202, await client.call("POST", "/send", email));
+    const { html, text } = await waitForMail(to, service.url);
+    expect(html).toMatch(/<h1>Hello (<!-- -->)?Ada<\/h1>/);
+    expect(html).toMatch(/>Your 2 parcels are(<!-- -->)? on the way\.</);
+    expect(html).toContain('href="https://shop.example/t?a=1&amp;b=2"');
+    expect(text).toContain("Your 2 parcels are on the way.");
   });
 
   test("Why did an email not arrive? says why", async () => {
@@ -173,8 +199,12 @@ describe.skipIf(!hasShell)("the guide", () => {
     const { id } = created.body.data;
     const { blocks, folder } = openGuide("GDPR and consent");
     const [output] = await runCommands(blocks, { folder, env });
-    expect(output!.split("\n")).toEqual([`export ${id}`, `erase ${id}`, ""]);
-    expect(readFileSync(join(folder, `${id}.json`), "utf8")).toContain('"firstName": "Ada"');
+    expect(output!.split("\n")).toEqual([
+      "exported 1 contacts",
+      "erased 1 contacts, 0 sends are left",
+      "",
+    ]);
+    expect(readFileSync(join(folder, "person.json"), "utf8")).toContain('"firstName": "Ada"');
     expect((await client.call("GET", `/contacts/${id}`)).status).toBe(404);
     const again = await client.call("POST", "/contacts", contact);
     expect(again.body.data).toMatchObject({ status: "suppressed" });
@@ -344,11 +374,14 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
     const { client, env } = await createReader();
     const email = "new-reader@example.com";
     const { commands, results, folder } = openGuide("Welcome series (automation)");
-    const [create, submit] = commands;
+    const [create, ask, submit] = commands;
     const [created, pending] = results;
     const reader = { folder, env };
     const [output] = await runCommands([create!, created!], reader);
     const { form, sequence } = JSON.parse(output!) as { form: number; sequence: number };
+    await runCommands([ask!], reader);
+    await settle();
+    expect((await waitForMail("grace@example.com", service.url)).html).toContain("/forms/confirm/");
     const text = submit!.text
       .replace("/forms/3/", `/forms/${form}/`)
       .replace("ada@example.com", email);
@@ -374,6 +407,37 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
       `/sequences/${sequence}/enrollments`,
     );
     expect(enrolled.body.data.enrollments).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("Abandoned cart mails what is in the cart, and not who orders", async () => {
+    const { client, env } = await createReader();
+    const { commands, results, folder } = openGuide("Abandoned cart (automation)");
+    const [create, report] = commands;
+    const reader = { folder, env };
+    const [output] = await runCommands([create!, results[0]!], reader);
+    const { sequence } = JSON.parse(output!) as { sequence: number };
+    for (const email of ["cart-left@example.com", "cart-bought@example.com"]) {
+      const text = report!.text.replace("ada@example.com", email);
+      await runCommands([{ ...report!, text }], reader);
+    }
+    await settle();
+    const order = { eventName: "order_placed", email: "cart-bought@example.com" };
+    const bought = { ...order, properties: { total: 49.9 } };
+    expectStatus(201, await client.call("POST", "/events/custom", bought));
+    await callLocal("clock", { advanceSeconds: 3600 + 60 });
+    await settle();
+    const mail = await waitForMail("cart-left@example.com", service.url);
+    expect(mail.subject).toBe("Your cart: 2 things are waiting");
+    expect(mail.html).toContain("Teapot: 39.9 €");
+    await callLocal("clock", { advanceSeconds: 3 * 24 * 3600 + 60 });
+    await settle();
+    const detail = await client.call<{ stats: object }>("GET", `/sequences/${sequence}/detail`);
+    expect(detail.body.data.stats).toMatchObject({ completed: 2, converted: 1, value: 49.9 });
+    const tagged = await client.call<{ contacts: object[] }>("GET", "/contacts?search=cart-");
+    const tags = (email: string) =>
+      tagged.body.data.contacts.find((one) => (one as { email: string }).email === email);
+    expect(tags("cart-left@example.com")).toMatchObject({ tags: [{ name: "cart abandoned" }] });
+    expect(tags("cart-bought@example.com")).toMatchObject({ tags: [] });
   });
 
   test("Newsletter with an A/B test sends the winner to the rest", async () => {
@@ -433,11 +497,14 @@ const manyReaders =
   '{ email: "opened+" + i + "@simulator.pennymail.test", lists: [list.id] })),';
 
 /** Lets the guides import the Express of this repository. */
-const installExpress = (folder: string): void =>
-  symlinkSync(
-    dirname(createRequire(import.meta.url).resolve("express")),
-    join(folder, "node_modules/express"),
-  );
+/** Links packages of this repository into the project. */
+function installPackages(names: string[]): void {
+  for (const name of names) {
+    const link = join(project.folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(import.meta.dirname, "../../node_modules", name), link);
+  }
+}
 
 /** Gives the delivery to each receiver, and one with another body but the same signature. */
 const deliverToReceivers = `

@@ -24,7 +24,7 @@ test("a holiday mail is scheduled, changed, cancelled and deleted", async () => 
   const made = expectStatus(201, await client.call<Holiday>("POST", "/holidays", given)).body.data;
   const none = {
     ...{ statusReason: null, startedAt: null, finishedAt: null },
-    ...{ sendingConfigId: null, topicId: null },
+    ...{ sendingConfigId: null, replyTo: null, topicId: null },
   };
   const stamps = { createdAt: expect.any(String), updatedAt: expect.any(String) };
   expect(made).toEqual({

@@ -9,7 +9,7 @@ import {
   signedUp,
   type TestClient,
 } from "../support/api-client.ts";
-import { sampleOf } from "../support/seeded-random.ts";
+import { randomOfTest, sampleOf } from "../support/seeded-random.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 let service: RunningTestService;
@@ -137,7 +137,7 @@ test("no field of any request causes a 500", async () => {
       }),
     );
   expect(broken).toEqual([]);
-}, 180_000);
+});
 
 test("refuses texts of any length without a 500", async () => {
   const [dots, dashes] = ["a.".repeat(5_000_000), "a-".repeat(5_000_000)];
@@ -200,7 +200,7 @@ test("accepts a body with at most 200 levels and 500,000 values", async () => {
     });
 });
 
-test("accepts 64 KB without a credential, and 10 MB from a provider", async () => {
+test("accepts 64 KB without a credential, and the 1 MB that Postmark sends", async () => {
   const login = (length: number) =>
     ask("POST", "/auth/login", { email: "a@example.com", password: "x".repeat(length) });
   expect((await login(65_000)).status).toBe(400);
@@ -211,8 +211,8 @@ test("accepts 64 KB without a credential, and 10 MB from a provider", async () =
       raw: "x".repeat(bytes),
       headers: json,
     });
-  expect((await post(10 * 2 ** 20)).status).toBe(401);
-  expect((await post(10 * 2 ** 20 + 1)).status).toBe(413);
+  expect((await post(2 ** 20)).status).toBe(401);
+  expect((await post(2 ** 20 + 1)).status).toBe(413);
 });
 
 test("accepts an import of at most 10 MB", async () => {
@@ -234,7 +234,8 @@ test("keeps the response short for a field with a very long name", async () => {
 
 test("replays a large response for its Idempotency-Key", async () => {
   // Random text, which compression does not shorten.
-  const html = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2)).join("");
+  const random = randomOfTest("large response");
+  const html = Array.from({ length: 40_000 }, () => random().toString(36).slice(2)).join("");
   const options = { headers: { "idempotency-key": "long" } };
   const post = () =>
     client.call<{ id: number; html: string }>(
@@ -332,7 +333,7 @@ test("no log line or response contains a password, token, key, credential, addre
     201,
     await callAndRecord("POST", "/auth/signup", {
       email,
-      password: "canary password",
+      password: "yellow feather above",
       name: "Canary Name",
     }),
   );
@@ -396,7 +397,7 @@ test("no log line or response contains a password, token, key, credential, addre
   expect(log).toContain('"message":"system mail sent"');
   expect(log.match(/.*canary.*/gi)).toBeNull();
   const secrets = [
-    "canary password",
+    "yellow feather above",
     "canary guess",
     "canary-credential",
     "canary-hook-secret",

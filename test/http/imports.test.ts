@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface Import {
   id: number;
@@ -18,12 +18,11 @@ const csv = "email,firstName,Plan\nann@example.com,Ann,pro\nbob@example.com,Bob,
 const asCsv = { "content-type": "text/csv" };
 
 async function completed({ call }: TestClient, id: number): Promise<Import> {
-  for (let waited = 0; waited < 15_000; waited += 50) {
+  return waitFor(async () => {
     const { data } = expectStatus(200, await call<Import>("GET", `/imports/${id}`)).body;
-    if (data.status === "completed" || data.status === "failed") return data;
-    await sleep(50);
-  }
-  throw new Error("The import did not end");
+    expect(["completed", "failed"]).toContain(data.status);
+    return data;
+  });
 }
 
 async function form(fields: Record<string, string>, file: string | undefined, name = "people.csv") {
@@ -420,6 +419,44 @@ describe("a preview", () => {
       { raw, headers: asCsv },
     );
     expect([status, body.data.encoding]).toEqual([200, "windows-1252"]);
+  });
+
+  test("asks about a column that may be about consent, and shows statuses and tags", async () => {
+    const client = await signedUp();
+    const file =
+      "email,unsubscribed,GDPR,tags\n" +
+      'ann@example.com,true,yes,"""Paris, France"", VIP"\nbob@example.com,false,no,a;b';
+    const asking = await preview(client, "", file);
+    expect(asking).toMatchObject({
+      error: expect.stringContaining('"GDPR" may say who gets email and who does not'),
+      columns: [
+        { field: "email", question: null },
+        { field: "unsubscribed", question: null },
+        { field: "customFields.GDPR", question: expect.stringContaining('"GDPR"') },
+        { field: "tags", question: null },
+      ],
+    });
+    const mapping = encodeURIComponent('{"GDPR":"customFields.gdpr"}');
+    const answered = await preview(client, `?mapping=${mapping}`, file);
+    expect(answered).toMatchObject({
+      error: null,
+      rows: [
+        { error: null, status: "unsubscribed", tags: ["Paris, France", "VIP"] },
+        { error: null, status: null, tags: ["a", "b"] },
+      ],
+    });
+  });
+
+  test("names a file that is not CSV", async () => {
+    const client = await signedUp();
+    for (const path of ["/imports/preview", "/imports/upload"]) {
+      const raw = "PK\u0003\u0004 [Content_Types].xml";
+      const refused = await client.call("POST", path, undefined, { raw, headers: asCsv });
+      expect(refused.status).toBe(400);
+      expect(refused.body).toMatchObject({
+        error: expect.stringContaining("The file is an Excel workbook (.xlsx), not CSV"),
+      });
+    }
   });
 
   test("says why the file could not be imported, with columns for another mapping", async () => {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { expectStatus, signedUp } from "../support/api-client.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface JobPage {
   jobs: { type: string; id: number; status: string; state: string; path: string }[];
@@ -26,10 +26,7 @@ test("one request tells the progress of all jobs, and each caller sees what it m
   const { id: importId } = expectStatus(202, upload).body.data;
   const created = await call<{ id: number }>("POST", "/exports", { type: "contacts" });
   const { id: exportId } = expectStatus(202, created).body.data;
-  for (let waited = 0; (await read("?status=running")).jobs.length; waited += 100) {
-    expect(waited).toBeLessThan(30_000);
-    await sleep(100);
-  }
+  await waitFor(async () => expect((await read("?status=running")).jobs).toEqual([]));
   const { jobs } = await read(`?siteId=${siteId}`);
   expect(jobs).toMatchObject([
     { type: "export", id: exportId, siteId, status: "completed", startedBy: { type: "api_key" } },

@@ -218,7 +218,7 @@ test("a tag has a unique name and a count, and its deletion removes it from all 
   expect((await call<Listed>("GET", "/tags")).body.data.tags).toHaveLength(1);
 });
 
-test("a list in use is deleted only with force=true, and the error names what uses it", async () => {
+test("a list in use is deleted, but not with ifUnused=true, and the error names what uses it", async () => {
   const client = await signedUp();
   const id = await newList(client);
   const rules = { match: "all", conditions: [{ field: "list", operator: "equals", value: id }] };
@@ -226,7 +226,7 @@ test("a list in use is deleted only with force=true, and the error names what us
     201,
     await client.call<Group>("POST", "/segments", { name: "Readers", rules }),
   ).body.data;
-  const refused = await client.call("DELETE", `/lists/${id}`);
+  const refused = await client.call("DELETE", `/lists/${id}?ifUnused=true`);
   expect(refused).toMatchObject({
     status: 409,
     body: {
@@ -240,5 +240,32 @@ test("a list in use is deleted only with force=true, and the error names what us
     },
   });
   expect((await client.call("GET", `/lists/${id}`)).status).toBe(200);
-  expect(await client.call("DELETE", `/lists/${id}?force=true`)).toMatchObject({ status: 200 });
+  const message = `The deleted list was in use: segment ${segment.id} "Readers" asks for it in its rules`;
+  expect(await client.call("DELETE", `/lists/${id}`)).toMatchObject({
+    status: 200,
+    body: { data: { id, deleted: true }, warnings: [message] },
+  });
+  expect((await client.call("GET", `/segments/${segment.id}`)).body.data).toMatchObject({
+    missing: [{ path: "rules.conditions.0.value", message: `list ${id} no longer exists` }],
+  });
+});
+
+test("lists and tags are found by a part of their name, whatever its case and accents", async () => {
+  const { call, siteId } = await signedUp();
+  for (const name of ["Müller & Söhne", "VIP", "News"])
+    for (const group of ["lists", "tags"]) await call("POST", `/${group}`, { name });
+  const find = async (group: "lists" | "tags", search: string) => {
+    const query = new URLSearchParams({ siteId: String(siteId), search });
+    const { data } = expectStatus(200, await call<Listed>("GET", `/${group}?${query}`)).body;
+    return [data[group].map(({ name }) => name), data.pagination.total];
+  };
+  for (const group of ["lists", "tags"] as const) {
+    expect(await find(group, "MULLER")).toEqual([["Müller & Söhne"], null]);
+    expect(await find(group, "söhne")).toEqual([["Müller & Söhne"], null]);
+    expect(await find(group, "w")).toEqual([["News"], null]);
+    expect(await find(group, "%")).toEqual([[], null]);
+    const page = await call<Listed>("GET", `/${group}?limit=1&search=i`);
+    expect(page.body.data[group].map(({ name }) => name)).toEqual(["VIP"]);
+  }
+  expect((await call("GET", `/tags?search=${"x".repeat(201)}`)).status).toBe(400);
 });

@@ -17,10 +17,11 @@ afterEach(async () => {
   connections.clear();
 });
 
+const userAgent = "test-agent/1";
 async function connect(apiKey: string, query = ""): Promise<Client> {
   const connection = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), {
-    requestInit: { headers: { authorization: `Bearer ${apiKey}` } },
+    requestInit: { headers: { authorization: `Bearer ${apiKey}`, "user-agent": userAgent } },
   });
   await connection.connect(transport as Transport);
   connections.add(connection);
@@ -105,6 +106,13 @@ describe("tools", () => {
     await expect(call(agent, "createTemplate")).rejects.toThrow("There is no tool createTemplate");
     const longName = "x".repeat(5000);
     await expect(call(agent, longName)).rejects.toThrow(/There is no tool x{100}$/);
+  });
+
+  test("are logged with the client of the agent, not of the service", async () => {
+    const { apiKey, siteId, call: callApi } = await signedUp();
+    await change(await connect(apiKey), "createTag", { body: { siteId, name: "vip" } });
+    const log = await callApi<{ entries: object[] }>("GET", "/audit-log?action=createTag");
+    expect(expectStatus(200, log).body.data.entries).toMatchObject([{ userAgent }]);
   });
 
   test("find operations by words and describe them", async () => {
@@ -648,7 +656,7 @@ describe("a call that mails many people", () => {
     const { approvalToken } = asked.json;
     const joined = await change(agent, "addListContacts", join, { approvalToken });
     expect(joined.json.data).toMatchObject({ added: 11 });
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(11);
+    await expect.poll(waiting).toBe(11);
     const sooner = { id: sequence, stepId: String(stepId), body: { delayMinutes: 1 } };
     for (const shorten of [
       change(agent, "updateSequenceStep", sooner),

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Secret, TOTP } from "otpauth";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, inject, test } from "vitest";
 import {
   expectStatus,
+  nextMinute,
   password,
   request,
   sessionCookie,
@@ -12,6 +12,7 @@ import {
   waitForMail,
 } from "../support/api-client.ts";
 import { readClockLead } from "../support/service-clock.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface Setup {
   secret: string;
@@ -37,7 +38,7 @@ const me = async (cookie: string) =>
 const statusOf = async ({ call }: TestClient) =>
   expectStatus(200, await call("GET", "/mfa/status", undefined, session)).body.data;
 
-/** How far other tests have moved the clock of the service. */
+/** How far tests have moved the clock of the service. */
 let aheadMs = 0;
 beforeEach(async () => {
   aheadMs = await readClockLead();
@@ -50,11 +51,11 @@ const codeOf = (secret: string, steps = 0) =>
     timestamp: serviceTime() + steps * 30_000,
   });
 
-/** Signs up and enables an app with the previous code. The current and next code stay unused. */
+/**
+ * Signs up and enables an app. At the start of the next minute, the current and the next code are
+ * unused, and the next step is 30 seconds away.
+ */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
-  // If a step ends during the test, the previous code is no longer accepted.
-  const msLeft = 30_000 - (serviceTime() % 30_000);
-  if (msLeft < 3000) await sleep(msLeft);
   const client = await signedUp();
   const setup = expectStatus(
     200,
@@ -65,10 +66,12 @@ async function withApp(): Promise<TestClient & Setup & Enabled> {
     await client.call<Enabled>(
       "POST",
       "/mfa/totp/verify-setup",
-      { code: codeOf(setup.secret, -1) },
+      { code: codeOf(setup.secret) },
       session,
     ),
   );
+  await nextMinute(inject("baseUrl"));
+  aheadMs = await readClockLead();
   return { ...client, ...setup, ...enabled.body.data };
 }
 
@@ -269,12 +272,11 @@ test("a new password invalidates started logins, opens no session, and a code is
 });
 
 const mailedCode = async (email: string, not = ""): Promise<string> => {
-  for (let i = 0; i < 100; i++) {
+  return waitFor(async () => {
     const [, code = ""] = /^Code: (\d{6})$/m.exec((await waitForMail(email)).text ?? "") ?? [];
-    if (code && code !== not) return code;
-    await sleep(50);
-  }
-  throw new Error("No code came");
+    expect(["", not]).not.toContain(code);
+    return code;
+  });
 };
 
 test("a mailed code completes a login; only the newest one works, and once", async () => {

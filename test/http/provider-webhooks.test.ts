@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { expectStatus, type TestClient } from "../support/api-client.ts";
 import { eventNamesByProvider } from "../support/provider-event-names.ts";
 import { providerKeysInOrder } from "../support/provider-keys.ts";
@@ -9,6 +8,7 @@ import {
   signByProvider,
   webhookSecrets,
 } from "../support/signed-provider-webhooks.ts";
+import { waitFor } from "../support/wait-for.ts";
 import type { ReceivedWebhook } from "../support/webhook-receiver.ts";
 import { type RelayedConfig, startRelay, type WebhookRelay } from "../support/webhook-relay.ts";
 
@@ -34,6 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
+/** Providers with a native signature or token. Their events can tell the sending config. */
+const signing = ["sendgrid", "mailgun", "sparkpost", "mandrill", "resend"];
+
 /** The status that makes a provider stop retrying a request that cannot be verified. */
 const forged: Record<string, number> = { mailgun: 406 };
 const forgedStatus = (key: string) => forged[key] ?? 401;
@@ -42,12 +45,11 @@ const sendOf = async ({ call }: TestClient, id: number) =>
   expectStatus(200, await call<Send>("GET", `/sends/${id}`)).body.data;
 
 async function waitForEvents(owner: TestClient, id: number, n = 1): Promise<Send> {
-  for (let waited = 0; waited < 30_000; waited += 50) {
+  return waitFor(async () => {
     const send = await sendOf(owner, id);
-    if (send.events.length >= n) return send;
-    await sleep(50);
-  }
-  throw new Error(`Send ${id} did not get ${n} events`);
+    expect(send.events.length).toBeGreaterThanOrEqual(n);
+    return send;
+  });
 }
 
 const total = async ({ call }: TestClient): Promise<number> =>
@@ -67,7 +69,7 @@ const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): 
 /** Forwards the request as the provider would make it for another sending config. */
 function forwardFor(
   call: ReceivedWebhook,
-  { id, key, webhookSecret }: RelayedConfig,
+  { id, key, webhookSecret }: Omit<RelayedConfig, "id"> & { id: number | undefined },
   secret = webhookSecret,
 ): Promise<number> {
   const url = withConfig(call, id);
@@ -126,7 +128,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     expect(events.filter(({ sendId }) => sendId === id)).toEqual(send.events);
   });
 
-  test("responds 404 to an unknown or foreign config, and 400 without a valid config_id", async () => {
+  test("refuses an unknown or foreign config like a forged request, and 400 without a valid config_id", async () => {
     const otherProvider =
       providerKeysInOrder[(providerKeysInOrder.indexOf(key) + 1) % providerKeysInOrder.length]!;
     const [config, otherConfig] = await Promise.all([
@@ -139,11 +141,38 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
       `${key}-lost@example.net`,
       name("delivered"),
     );
-    expect(await forwardFor(call, { ...config, id: 999_999_999 })).toBe(404);
-    expect(await forwardFor(call, { ...config, id: otherConfig.id })).toBe(404);
-    expect(await relay.forward(call, { url: withConfig(call, undefined) })).toBe(400);
+    expect(await forwardFor(call, { ...config, id: 999_999_999 })).toBe(forgedStatus(key));
+    expect(await forwardFor(call, { ...config, id: otherConfig.id })).toBe(forgedStatus(key));
     expect(await relay.forward(call, { url: withConfig(call, "seven") })).toBe(400);
+    if (!signing.includes(key))
+      expect(await relay.forward(call, { url: withConfig(call, undefined) })).toBe(400);
   });
+
+  test.skipIf(!signing.includes(key))(
+    "without config_id, finds the config by the id in the event, and then verifies",
+    async () => {
+      const config = await relay.createConfig(client, key, account[key]!);
+      const { id, call } = await relay.sendAndAwaitEvent(
+        client,
+        config,
+        `${key}-unnamed@example.net`,
+        name("delivered"),
+      );
+      const url = withConfig(call, undefined);
+      const forged = await relay.forward(call, { ...flipOneByte(call), url });
+      expect(forged).toBe(forgedStatus(key));
+      // The signature of Mailgun and the token of SparkPost do not cover the body.
+      if (key === "mailgun" || key === "sparkpost") {
+        const body = call.body.replace(`"configId":"${config.id}"`, '"configId":"999999999"');
+        expect(body).not.toBe(call.body);
+        expect(await relay.forward(call, { body, url })).toBe(forgedStatus(key));
+      }
+      expect((await sendOf(client, id)).events).toEqual([]);
+      expect(await forwardFor(call, { ...config, id: undefined })).toBe(200);
+      const send = await waitForEvents(client, id);
+      expect(send.events).toMatchObject([{ sendId: id, type: "delivered", provider: key }]);
+    },
+  );
 
   test("rejects requests to a config without a secret or with another secret", async () => {
     const [config, secretless, another] = await Promise.all([
@@ -220,6 +249,19 @@ test("SES events are accepted from the confirmed topic of the config and from no
   expect(await relay.forward(ownTopic.call)).toBe(200);
   expect(await relay.forward(otherTopic.call, { url: config.webhookUrl })).toBe(401);
   expect(await relay.forward(otherTopic.call)).toBe(200);
+  // A raw message has no envelope. An unknown config gets the same words.
+  const { pathname, search } = new URL(config.webhookUrl);
+  const ownUrl = new URL(pathname + search, inject("baseUrl"));
+  const post = async (url: URL) => {
+    const response = await fetch(url, { method: "POST", body: '{"eventType":"Delivery"}' });
+    const { error } = (await response.json()) as { error: string };
+    return [response.status, error];
+  };
+  const ofRaw = await post(ownUrl);
+  expect(ofRaw).toEqual([401, expect.stringMatching(/raw message delivery is off.*one SNS topic/)]);
+  const unknown = new URL(ownUrl);
+  unknown.searchParams.set("config_id", "999999999");
+  expect(await post(unknown)).toEqual(ofRaw);
 });
 
 describe("a call with several events", () => {

@@ -9,12 +9,17 @@ import {
   type TestClient,
   type TestResponse,
 } from "../support/api-client.ts";
-import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
+import {
+  type RunningTestService,
+  startServiceProcess,
+  stillClock,
+} from "../support/service-process.ts";
 
 const addressLimit = 6;
 let service: RunningTestService;
 beforeAll(async () => {
   service = await startServiceProcess({
+    ...stillClock,
     SIGNUP: "open",
     DEFAULT_PLAN: "free",
     ADDRESS_LIMIT_PER_MINUTE: String(addressLimit),

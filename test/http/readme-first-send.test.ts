@@ -5,8 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, inject, test, vi } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { waitForMail } from "../support/api-client.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const [, lines = ""] = /^## First send$[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(readme) ?? [];
@@ -47,9 +48,9 @@ describe.skipIf(!pasteable)("README", () => {
       subject: "Hello",
       html: "<p>Hello Ada</p>",
     });
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { events } = (await waitForMail(recipient)) as unknown as { events: unknown[] };
       expect(events).toContainEqual(expect.objectContaining({ kind: "delivered", status: 200 }));
-    }, 30_000);
+    });
   });
 });

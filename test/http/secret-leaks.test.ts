@@ -44,6 +44,7 @@ beforeAll(async () => {
       STRIPE_URL: back,
     },
     ...{ PEXELS_API_KEY: pexelsKey, PEXELS_URL: back, PROVIDER_URL_SENDGRID: back },
+    ...{ CAPTCHA_URL: back },
   });
   url = service.url;
 });
@@ -206,6 +207,19 @@ test("returns every secret only once and logs none", async () => {
   await call("POST", "/auth/reset-password", { token, password: third });
   await call("POST", "/auth/reset-password", { token, password: third });
 
+  // The CAPTCHA of a form.
+  const captcha = {
+    provider: "turnstile",
+    siteKey: "site-key",
+    secret: secret("CAPTCHA secret", "canary0captcha0secret"),
+  };
+  const form = await call<{ id: number }>("POST", "/forms", { name: "News", captcha }, byKey);
+  const { id: formId } = expectStatus(201, form).body.data;
+  await call("GET", `/forms/${formId}`, undefined, byKey);
+  await call("PUT", `/forms/${formId}`, { captcha: { ...captcha, siteKey: "a b" } }, byKey);
+  const filled = { email: "ada@example.com", "cf-turnstile-response": "token" };
+  expectStatus(503, await call("POST", `/forms/${formId}/submit`, filled));
+
   // Credentials of providers.
   const sandbox = (await (await fetch(`${url}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, { credentials: object }> };
@@ -271,10 +285,16 @@ test("returns every secret only once and logs none", async () => {
   await call("POST", `/webhooks/${hookId}/test`, {}, byKey);
   for (const path of [`/webhooks/${hookId}`, "/webhooks", `/webhooks/${hookId}/deliveries`])
     await call("GET", path, undefined, byKey);
-  const { webhookUrl } = expectStatus(
+  const { webhookUrl, callSecret } = expectStatus(
     201,
-    await call<{ webhookUrl: string }>("POST", "/sequences", { name: "Hook" }, byKey),
+    await call<{ webhookUrl: string; callSecret: string }>(
+      "POST",
+      "/sequences",
+      { name: "Hook" },
+      byKey,
+    ),
   ).body.data;
+  secret("call secret", callSecret, /^(GET|POST) \/sequences/);
   const sequenceSecret = secret(
     "sequence secret",
     webhookUrl.split("/").at(-1)!,
@@ -355,4 +375,4 @@ test("returns every secret only once and logs none", async () => {
           ({ request, text: pageText }) => returnedBy.test(request) && pageText.includes(value),
         ),
       ]).toEqual([name, true]);
-}, 120_000);
+});

@@ -90,6 +90,7 @@ test.runIf(isLocal)(
       subject: "For Ada",
       status: "active",
       hasPassphrase: false,
+      attachmentCount: 0,
       viewCount: 0,
       firstViewedAt: null,
       lastViewedAt: null,
@@ -224,6 +225,44 @@ test.runIf(isLocal)(
   },
 );
 
+test.runIf(isLocal)(
+  "files are downloaded from the page, until the message is revoked",
+  async () => {
+    const filename = 'Verträge "2026".pdf';
+    const { id, path, html, text } = await delivered({
+      securePassphrase: "open sesame",
+      attachments: [
+        { filename, content: Buffer.from(secret).toString("base64") },
+        { filename: "notes.txt", content: "YQ==" },
+      ],
+    });
+    for (const part of [html, text]) expect(part).not.toContain("Vertr");
+    expect(await row(id)).toMatchObject({ attachmentCount: 2 });
+    expect((await visit(path)).text).not.toContain("Vertr");
+    const page = (await visit(path, { passphrase: "open sesame" })).text;
+    const links = [...page.matchAll(/href="[^"]*(\/secure\/files\/[\w-]+)"/g)].map(
+      ([, link]) => link!,
+    );
+    expect(links).toHaveLength(2);
+    const download = (link: string) => fetch(inject("baseUrl") + link);
+    const file = await download(links[0]!);
+    expect([file.status, await file.text()]).toEqual([200, secret]);
+    expect(Object.fromEntries(file.headers)).toMatchObject({
+      "content-type": "application/pdf",
+      "content-disposition":
+        'attachment; filename="Vertr_ge _2026_.pdf"; ' +
+        "filename*=UTF-8''Vertr%C3%A4ge%20%222026%22.pdf",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+    expect((await download("/secure/files/made-up")).status).toBe(404);
+    expect((await download(links[0]!.slice(0, -2))).status).toBe(404);
+    expectStatus(200, await from.call("POST", `/secure-messages/${id}/revoke`));
+    const gone = await download(links[0]!);
+    expect([gone.status, (await gone.text()).includes(secret)]).toEqual([410, false]);
+  },
+);
+
 test.runIf(isLocal)("a message from a template shows the version at acceptance", async () => {
   const template = { name: "Papers", subject: "Yours", html: "<p>{{ pin }}</p>" };
   const { id: templateId } = expectStatus(
@@ -249,7 +288,20 @@ test.runIf(isLocal)("a message from a template shows the version at acceptance",
 });
 
 test.each([
-  ["attachments", { secure: true, attachments: [{ filename: "a.txt", content: "YQ==" }] }],
+  [
+    "attachments",
+    {
+      secure: true,
+      attachments: [{ filename: "a.png", type: "image/png", contentId: "a", content: "YQ==" }],
+    },
+  ],
+  [
+    "attachments.0",
+    {
+      secure: true,
+      attachments: [{ filename: "a.txt", content: Buffer.alloc(4_000_001).toString("base64") }],
+    },
+  ],
   ["securePassphrase", { securePassphrase: "open sesame" }],
   ["securePassphrase", { secure: true, securePassphrase: "abc" }],
   ["secureExpiresInDays", { secure: true, secureExpiresInDays: 0 }],

@@ -49,6 +49,7 @@ test("a segment is created, listed, counted, changed and deleted", async () => {
     ...segment,
     contactCount: 1,
     countedAt: expect.any(String),
+    missing: [],
   });
 
   const noMatch = {

@@ -4,15 +4,18 @@ import {
   signedUp,
   type TestClient,
   type TestResponse,
+  withoutNotices,
 } from "../support/api-client.ts";
 import { providerKeysInOrder } from "../support/provider-keys.ts";
 import type {} from "../support/setup/service.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface Config {
   id: number;
   provider: string;
   fromEmail: string;
   verified: boolean;
+  firstEventAt: string | null;
   credentialsSet: string[];
   webhookUrl: string;
 }
@@ -33,7 +36,13 @@ beforeAll(async () => {
   if (atHome) ({ providers: sandbox } = await read<{ providers: Keys }>("/sandbox"));
 });
 const mailsTo = async (email: string): Promise<{ id: number }[]> =>
-  (await read<{ mails: { id: number }[] }>(`/inbox?to=${encodeURIComponent(email)}`)).mails;
+  withoutNotices(
+    (
+      await read<{ mails: { id: number; subject: string }[] }>(
+        `/inbox?to=${encodeURIComponent(email)}`,
+      )
+    ).mails,
+  );
 
 const minimal = {
   provider: "postmark",
@@ -50,7 +59,7 @@ const verify = ({ call }: TestClient, id: number, body: object = {}) =>
   call<Config>("POST", `/sending-configs/${id}/verify`, body);
 const refusedFor = ({ status, body }: TestResponse<unknown>) => [status, body.details?.[0]?.path];
 
-test("the ten providers are listed with their credentials, the default first", async () => {
+test("the providers are listed with their credentials, the default first", async () => {
   const { call } = await signedUp();
   const { providers } = expectStatus(
     200,
@@ -59,16 +68,20 @@ test("the ten providers are listed with their credentials, the default first", a
       "/providers",
     ),
   ).body.data;
-  expect(providers.map(({ key }) => key)).toEqual(providerKeysInOrder);
+  expect(providers.map(({ key }) => key)).toEqual([...providerKeysInOrder, "smtp"]);
   for (const provider of providers) {
     const shape = {
       name: expect.any(String),
       description: expect.stringMatching(/\w/),
       required: expect.any(Boolean),
+      isSecret: expect.any(Boolean),
     };
     expect(provider).toMatchObject({
-      supportsWebhooks: true,
-      capabilities: { supportsWebhooks: true, maxAttachmentBytes: expect.any(Number) },
+      supportsWebhooks: provider.key !== "smtp",
+      capabilities: {
+        supportsWebhooks: provider.key !== "smtp",
+        maxAttachmentBytes: expect.any(Number),
+      },
     });
     for (const field of provider.configFields) expect(field).toMatchObject(shape);
   }
@@ -76,13 +89,50 @@ test("the ten providers are listed with their credentials, the default first", a
     providers.find((one) => one.key === key)?.configFields.find((one) => one.name === name);
   expect(field("sendgrid", "apiKey")).toMatchObject({ required: true, options: null });
   expect(field("sendgrid", "region")).toMatchObject({ required: false, options: ["global", "eu"] });
-  expect(field("ses", "configurationSet")).toMatchObject({ required: false });
+  expect(field("ses", "configurationSet")).toMatchObject({ required: false, isSecret: false });
+  expect(field("smtp", "host")).toMatchObject({ required: true, isSecret: false });
+  expect(field("smtp", "password")).toMatchObject({ required: false, isSecret: true });
+});
+
+test("a config of an SMTP server has no webhook, and its fields are checked", async () => {
+  const client = await signedUp();
+  const credentials = {
+    host: "smtp.shop.example",
+    port: "2525",
+    user: "shop",
+    password: "a secret",
+  };
+  const made = await add(client, { provider: "smtp", credentials, webhookSecret: "a long secret" });
+  expectStatus(201, made);
+  expect(made.body.data).toMatchObject({
+    provider: "smtp",
+    webhookUrl: null,
+    credentialsSet: ["host", "port", "user", "password"],
+  });
+  expect(made.body.warnings).toEqual([expect.stringContaining("webhookSecret")]);
+  for (const [path, changes] of Object.entries({
+    host: { host: "http://smtp.shop.example" },
+    port: { port: 65_536 },
+    tls: { tls: "maybe" },
+    user: { user: "two\nlines" },
+    password: { password: undefined },
+    returnPath: { returnPath: "nobody" },
+    poolSize: { poolSize: 0 },
+  })) {
+    const refused = await add(client, {
+      provider: "smtp",
+      credentials: { ...credentials, ...changes },
+    });
+    expectStatus(400, refused);
+    expect(refused.body).toMatchObject({ details: [{ path: `credentials.${path}` }] });
+  }
 });
 
 test("a config is created, read, listed and deleted, and no response has a secret", async () => {
   const client = await signedUp();
   const made = await add(client, {
     fromName: "The Shop",
+    replyTo: "help@pennymail.test",
     ratePerSecond: 2.5,
     webhookSecret: "secret-token-2",
   });
@@ -93,8 +143,10 @@ test("a config is created, read, listed and deleted, and no response has a secre
       provider: "postmark",
       fromEmail: "shop@pennymail.test",
       fromName: "The Shop",
+      replyTo: "help@pennymail.test",
       ratePerSecond: 2.5,
       warmUp: null,
+      firstEventAt: null,
       fallbackConfigId: null,
       accountLimits: null,
       isByok: true,
@@ -134,7 +186,7 @@ test("a config is created, read, listed and deleted, and no response has a secre
     expect((await missingFallback).status).toBe(404);
 });
 
-test("a fallback is another config of the organization, which is not deleted while it is used", async () => {
+test("a fallback is another config of the organization, which ifUnused=true keeps while it is used", async () => {
   const client = await signedUp();
   const spare = await added(client);
   const config = await added(client, { fallbackConfigId: spare.id });
@@ -151,15 +203,15 @@ test("a fallback is another config of the organization, which is not deleted whi
   }
   const shown = await client.call("GET", `/sending-configs/${id}`);
   expect(shown.body.data).toEqual(config);
-  const kept = await client.call("DELETE", `/sending-configs/${spare.id}`);
+  const kept = await client.call("DELETE", `/sending-configs/${spare.id}?ifUnused=true`);
   expect([kept.status, kept.body.code]).toEqual([409, "in_use"]);
   expect(kept.body.details).toMatchObject([{ path: `sendingConfigs.${id}` }]);
 
   const cleared = await change(client, id, { fallbackConfigId: null });
   expect(cleared.body.data).toMatchObject({ fallbackConfigId: null });
   await change(client, id, { fallbackConfigId: spare.id });
-  const forced = await client.call("DELETE", `/sending-configs/${spare.id}?force=true`);
-  expect(forced.status).toBe(200);
+  const deleted = await client.call("DELETE", `/sending-configs/${spare.id}`);
+  expect(deleted.status).toBe(200);
   expect((await change(client, id, { fromName: "Shop" })).status).toBe(200);
 });
 
@@ -202,7 +254,7 @@ test.each([
   [{ fallbackConfigId: 0 }, "fallbackConfigId"],
   [{ fromEmail: "nobody" }, "fromEmail"],
   [{ fromEmail: "a@x.test\nBcc: b@x.test" }, "fromEmail"],
-  [{ fromEmail: "a@x.test\n" }, "fromEmail"],
+  [{ fromEmail: "a@x\n.test" }, "fromEmail"],
   [{ fromEmail: "Ada <a@x.test>" }, "fromEmail"],
   [{ fromName: "Ada\r\nBcc: b@x.test" }, "fromName"],
   [{ fromName: "x".repeat(101) }, "fromName"],
@@ -424,6 +476,63 @@ test.runIf(atHome)(
     expect([failed.status, failed.body.code]).toEqual([502, "upstream"]);
   },
 );
+
+const flip = (text: string) => text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");
+
+test.runIf(atHome).each(providerKeysInOrder)(
+  "%s is asked whether it knows the credentials, and nothing is stored or sent",
+  async (provider) => {
+    const client = await signedUp();
+    const check = async (credentials: object) =>
+      expectStatus(
+        200,
+        await client.call<{ status: string; error: string | null }>(
+          "POST",
+          "/sending-configs/check-credentials",
+          { provider, credentials },
+        ),
+      ).body.data;
+    const { credentials } = sandbox[provider]!;
+    expect(await check(credentials)).toEqual({ status: "accepted", error: null });
+    const name = "accessKeyId" in credentials ? "accessKeyId" : "apiKey";
+    const wrong = { ...credentials, [name]: flip(credentials[name]!) };
+    const refused = await check(wrong);
+    expect(refused).toEqual({ status: "refused", error: expect.stringMatching(/\w/) });
+    expect(refused.error).not.toContain(wrong[name]);
+    const { body } = await client.call<object>("GET", "/sending-configs");
+    expect(body.data).toMatchObject({ sendingConfigs: [] });
+  },
+);
+
+test("credentials that lack a field are refused before the provider is asked", async () => {
+  const answer = await refused.call("POST", "/sending-configs/check-credentials", {
+    provider: "mailgun",
+    credentials: { apiKey: "key" },
+  });
+  expect([answer.status, ...refusedFor(answer)]).toEqual([400, 400, "credentials.domain"]);
+});
+
+test.runIf(atHome)("the first event of a provider is dated once, until it changes", async () => {
+  const client = await signedUp();
+  const { credentials, webhookSecret } = sandbox.sendgrid!;
+  const config = { provider: "sendgrid", credentials, webhookSecret };
+  const { id, firstEventAt } = await added(client, config);
+  expect(firstEventAt).toBeNull();
+  const readFirst = async () =>
+    expectStatus(200, await client.call<Config>("GET", `/sending-configs/${id}`)).body.data
+      .firstEventAt;
+  expectStatus(200, await verify(client, id));
+  const first = await waitFor(async () => {
+    const at = await readFirst();
+    expect(at).toEqual(expect.any(String));
+    return at;
+  });
+  expectStatus(200, await verify(client, id));
+  await fetch(`${origin}/_local/settle`, { method: "POST" });
+  expect(await readFirst()).toBe(first);
+  const other = { provider: "postmark", credentials: sandbox.postmark!.credentials };
+  expect(expectStatus(200, await change(client, id, other)).body.data.firstEventAt).toBeNull();
+});
 
 test.runIf(atHome)(
   "a user who forgot the password gets a mail with a token that sets a new one",

@@ -59,6 +59,7 @@ describe("records", () => {
       expect((await client.call("GET", path, undefined, enroller)).text).toContain(webhookUrl);
       const answer = await client.call("GET", path, undefined, reader);
       expect(expectStatus(200, answer).text).toContain('"webhookUrl":null');
+      expect(answer.text).toContain('"callSecret":null');
     }
   });
 
@@ -74,11 +75,15 @@ describe("records", () => {
       triggerType: "manual",
       triggerConfig: null,
       sendingConfigId: null,
+      ...{ fromEmail: null, fromName: null, replyTo: null },
       topicId: null,
       utm: null,
       autoBcc: null,
       sendWindow: null,
+      goals: [],
+      exits: [],
       webhookUrl: expect.stringMatching(/\/api\/v1\/wh\/sq\/[\w-]{40,}$/),
+      callSecret: expect.stringMatching(/^[\w-]{40,}$/),
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
@@ -285,6 +290,99 @@ describe("steps", () => {
       status: 409,
       body: { code: "steps_changed" },
     });
+  });
+
+  test("a draft of the steps is saved, shows what it does, and is published or discarded", async () => {
+    const client = await signedUp();
+    const { id } = await make(client);
+    const [first, second] = await add(client, id, {
+      steps: [
+        { type: "delay", delayMinutes: 60 },
+        { type: "delay", delayMinutes: 60 },
+      ],
+    });
+    expectStatus(200, await client.call("PUT", `/sequences/${id}`, { status: "active" }));
+    const contactId = await contact(client, "ann@x.com");
+    expectStatus(200, await client.call("POST", `/sequences/${id}/enroll`, { contactId }));
+    const path = `/sequences/${id}/draft`;
+    await expect
+      .poll(async () => (await client.call("GET", `/sequences/${id}/detail`)).body.data)
+      .toMatchObject({ steps: [{ stats: { waiting: 1 } }, {}] });
+    expect((await client.call("GET", path)).status).toBe(404);
+    const steps = [{ type: "email" }, { id: second!.id, type: "delay", delayMinutes: 90 }];
+    const body = { draftVersion: 0, stepsVersion: 1, steps };
+    expect(await client.call("PUT", path, { ...body, stepsVersion: 2 })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "stepsVersion" }] },
+    });
+    const wrong = { ...body, steps: [{ type: "email", templateId: 999_999_999 }] };
+    expect(await client.call("PUT", path, wrong)).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "steps.0.templateId" }] },
+    });
+    const saved = {
+      draftVersion: 1,
+      stepsVersion: 1,
+      isStale: false,
+      steps: [
+        { type: "email", stepOrder: 1 },
+        { id: second!.id, delayMinutes: 90 },
+      ],
+      problems: ["step 1: templateId is needed"],
+      effects: [
+        { stepId: first!.id, stepOrder: 1, effect: "deleted", continuesAt: 2, waiting: 1 },
+        { stepId: second!.id, stepOrder: 2, effect: "changed", continuesAt: 2, waiting: 0 },
+      ],
+    };
+    expect((await client.call("PUT", path, body)).body.data).toMatchObject(saved);
+    expect((await client.call("PUT", path, body)).body.data).toMatchObject(saved);
+    expect((await client.call("GET", `/sequences/${id}/steps`)).body.data).toMatchObject({
+      stepsVersion: 1,
+      steps: [{ id: first!.id }, { delayMinutes: 60 }],
+    });
+    expect(await client.call("PUT", path, { ...body, steps: [] })).toMatchObject({
+      status: 409,
+      body: { code: "draft_changed" },
+    });
+    expect(await client.call("POST", `${path}/publish`, {})).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "steps.0.templateId" }] },
+    });
+    const [, kept] = steps;
+    const changed = { ...body, draftVersion: 1, steps: [kept] };
+    expectStatus(200, await client.call("PUT", path, changed));
+    await add(client, id, { type: "exit" });
+    expect((await client.call("GET", path)).body.data).toMatchObject({ isStale: true });
+    expect(await client.call("POST", `${path}/publish`, {})).toMatchObject({
+      status: 409,
+      body: { code: "steps_changed" },
+    });
+    const published = await client.call("POST", `${path}/publish`, { stepsVersion: 2 });
+    expect(expectStatus(200, published).body.data).toMatchObject({
+      stepsVersion: 3,
+      steps: [{ id: second!.id, delayMinutes: 90 }],
+    });
+    expect((await client.call("GET", path)).status).toBe(404);
+    expectStatus(200, await client.call("PUT", path, { ...body, stepsVersion: 3, steps: [kept] }));
+    expectStatus(200, await client.call("DELETE", path));
+    expect((await client.call("DELETE", path)).status).toBe(404);
+  });
+
+  test("a step that was deleted since a draft was saved is a new step when that is published", async () => {
+    const client = await signedUp();
+    const { id } = await make(client);
+    const [first] = await add(client, id, { type: "delay", delayMinutes: 5 });
+    const path = `/sequences/${id}/draft`;
+    const steps = [{ id: first!.id, type: "delay", delayMinutes: 7 }];
+    const body = { draftVersion: 0, stepsVersion: 1, steps };
+    expectStatus(200, await client.call("PUT", path, body));
+    expectStatus(200, await client.call("DELETE", `/sequences/${id}/steps/${first!.id}`));
+    const published = await client.call<{ steps: Step[] }>("POST", `${path}/publish`, {
+      stepsVersion: 2,
+    });
+    const [step, ...others] = expectStatus(200, published).body.data.steps;
+    expect(step).toMatchObject({ type: "delay", delayMinutes: 7 });
+    expect([step!.id === first!.id, others]).toEqual([false, []]);
   });
 
   test("segment rules cannot refer to steps", async () => {
@@ -550,6 +648,8 @@ describe("playbooks", () => {
       "win-back",
       "re-engagement",
       "event-follow-up",
+      "birthday",
+      "renewal",
     ]);
     for (const { id, emails, steps } of playbooks) {
       const made = expectStatus(

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 
 interface Site {
+  domain: string | null;
   id: number;
   name: string;
   updatedAt: string;
@@ -12,10 +13,27 @@ const full = {
   name: "Shop",
   domain: "shop.example",
   autoBcc: "archive@shop.example",
+  replyTo: "help@shop.example",
   sendFrequencyCapDays: 3,
   companyName: "Shop Ltd",
   physicalAddress: "1 Main Street\nSpringfield",
   softBounceLimit: 3,
+  archive: true,
+  confirmationReminderHours: 48,
+  brand: {
+    logo: {
+      url: "https://shop.example/logo.png",
+      alt: "Shop",
+      link: "https://shop.example/",
+      width: 120,
+    },
+    colors: { accent: "#1f5fbf", background: "#eeeeee", surface: "#ffffff", text: "#222222" },
+    font: "georgia",
+    corners: "round",
+    socialLinks: [{ name: "Mastodon", url: "https://social.example/@shop" }],
+    footerText: "Shop Ltd\nCompany 1234",
+    language: "de",
+  },
 };
 const make = async ({ call }: TestClient, name: string) =>
   expectStatus(201, await call<Site>("POST", "/sites", { name })).body.data.id;
@@ -28,17 +46,31 @@ test("a site is created with all fields, or with a name only", async () => {
     updatedAt: expect.any(String),
   };
   expect(created).toMatchObject({ status: 201 });
-  expect(created.body.data).toEqual({ id: expect.any(Number), ...full, ...stamps });
+  expect(created.body.data).toEqual({
+    id: expect.any(Number),
+    ...full,
+    confirmationTemplateId: null,
+    preferencePage: { fields: [], snooze: true, leaveReason: true },
+    archiveUrl: expect.stringMatching(/\/archive\/\d+$/),
+    ...stamps,
+  });
   expect((await call("GET", `/sites/${created.body.data.id}`)).body).toEqual(created.body);
 
   const bare = await call<Site>("POST", "/sites", { name: "Blog" });
   const nothing = {
     domain: null,
     autoBcc: null,
+    replyTo: null,
     sendFrequencyCapDays: null,
     companyName: null,
     physicalAddress: null,
     softBounceLimit: null,
+    archive: false,
+    archiveUrl: expect.any(String),
+    confirmationTemplateId: null,
+    confirmationReminderHours: null,
+    brand: null,
+    preferencePage: { fields: [], snooze: true, leaveReason: true },
   };
   expect(bare.body.data).toEqual({ id: expect.any(Number), name: "Blog", ...nothing, ...stamps });
 });
@@ -69,10 +101,12 @@ test.each([
   ["domain", { name: "Shop", domain: "https://shop.example/" }],
   ["domain", { name: "Shop", domain: "shop..example" }],
   ["autoBcc", { name: "Shop", autoBcc: "nobody" }],
+  ["replyTo", { name: "Shop", replyTo: "nobody" }],
   ["sendFrequencyCapDays", { name: "Shop", sendFrequencyCapDays: -1 }],
   ["sendFrequencyCapDays", { name: "Shop", sendFrequencyCapDays: 1.5 }],
   ["softBounceLimit", { name: "Shop", softBounceLimit: 0 }],
   ["softBounceLimit", { name: "Shop", softBounceLimit: 11 }],
+  ["confirmationReminderHours", { name: "Shop", confirmationReminderHours: 721 }],
   ["companyName", { name: "Shop", companyName: "two\nlines" }],
   ["physicalAddress", { name: "Shop", physicalAddress: "x".repeat(501) }],
 ])("a site with a bad %s is refused", async (path, body) => {
@@ -97,6 +131,15 @@ test("sites are listed newest first, with an exact total", async () => {
   expect(pagination).toEqual({ page: 1, limit: 50, total: 3, totalPages: 1, nextCursor: null });
   const second = (await client.call<Listed>("GET", "/sites?page=2&limit=2")).body.data;
   expect(second.sites.map(({ id }) => id)).toEqual([client.siteId]);
+});
+
+test("a domain is returned in lower case, as its document says", async () => {
+  const client = await signedUp();
+  const made = await client.call<Site>("POST", "/sites", { name: "Shop", domain: "Shop.Example" });
+  expect(made.body.data.domain).toBe("shop.example");
+  const { id } = made.body.data;
+  const changed = await client.call<Site>("PUT", `/sites/${id}`, { domain: "WWW.Shop.Example" });
+  expect(changed.body.data.domain).toBe("www.shop.example");
 });
 
 test("a deleted site is not found, listed or counted", async () => {
@@ -141,8 +184,7 @@ test("a bound key can read its own site only", async () => {
     ).toMatchObject({
       status: 403,
       body: {
-        error:
-          "This API key or member is limited to sites and cannot access data of the whole organization",
+        error: "API key has no access to this site",
         code: "site_forbidden",
       },
     });
@@ -177,4 +219,47 @@ test("deleting a site deletes its keys", async () => {
   expect((await client.call("GET", "/sites", undefined, { as })).status).toBe(200);
   expectStatus(200, await client.call("DELETE", `/sites/${siteId}`));
   expect((await client.call("GET", "/sites", undefined, { as })).status).toBe(401);
+});
+
+test("a brand is replaced as a whole, and what is left out has its default", async () => {
+  const { call } = await signedUp();
+  const { id } = expectStatus(201, await call<Site>("POST", "/sites", full)).body.data;
+  const brand = { colors: { accent: "#AA1155" }, logo: { url: "https://shop.example/a.png" } };
+  const changed = expectStatus(200, await call<Site>("PUT", `/sites/${id}`, { brand }));
+  expect(changed.body.data).toMatchObject({
+    name: "Shop",
+    brand: {
+      logo: { url: "https://shop.example/a.png", alt: "", link: null, width: 140 },
+      colors: { accent: "#AA1155", background: "#f3f4f7", surface: "#ffffff", text: "#23262d" },
+      ...{ font: "system", corners: "soft", socialLinks: [], footerText: null, language: null },
+    },
+  });
+  const cleared = expectStatus(200, await call<Site>("PUT", `/sites/${id}`, { brand: null }));
+  expect(cleared.body.data).toMatchObject({ brand: null });
+});
+
+const link = { name: "Blog", url: "https://shop.example/" };
+test.each([
+  ["brand.colors.accent", { colors: { accent: "red" } }],
+  ["brand.colors.text", { colors: { text: "#12345" } }],
+  ["brand.font", { font: "comic" }],
+  ["brand.corners", { corners: 8 }],
+  ["brand.logo.url", { logo: { alt: "Shop" } }],
+  ["brand.logo.url", { logo: { url: "javascript:alert(1)" } }],
+  ["brand.logo.url", { logo: { url: `https://shop.example/${"x".repeat(1000)}` } }],
+  ["brand.logo.width", { logo: { url: "https://shop.example/a.png", width: 401 } }],
+  ["brand.socialLinks", { socialLinks: Array(11).fill(link) }],
+  ["brand.socialLinks.0.url", { socialLinks: [{ ...link, url: "shop.example" }] }],
+  ["brand.socialLinks.0.name", { socialLinks: [{ ...link, name: " " }] }],
+  ["brand.footerText", { footerText: "x".repeat(1001) }],
+  ["brand.language", { language: "tlh" }],
+])("a brand with a wrong %s is refused and changes nothing", async (path, brand) => {
+  const { call } = await signedUp();
+  const created = expectStatus(201, await call<Site>("POST", "/sites", full)).body;
+  const refused = await call("PUT", `/sites/${created.data.id}`, { name: "Other", brand });
+  expect([refused.status, refused.body.details?.map((detail) => detail.path)]).toEqual([
+    400,
+    [path],
+  ]);
+  expect((await call("GET", `/sites/${created.data.id}`)).body).toEqual(created);
 });

@@ -18,6 +18,8 @@ import { openSandbox, type Sandbox } from "../../infra/local/sandbox/sandbox.ts"
 import { type SimulatedOutcome, simulatorDomain } from "../../infra/local/sandbox/simulator.ts";
 import * as clock from "../../shared/clock.ts";
 import { inParallel, splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import { everything } from "../support/extent.ts";
+import { randomOfTest } from "../support/seeded-random.ts";
 import { openUnreliableLine, type UnreliableLine } from "../support/unreliable-line.ts";
 
 const singles = 2000;
@@ -34,10 +36,9 @@ interface SoakRun {
   restart(): Promise<void>;
 }
 
-// Takes several minutes: SOAK=1 npx vitest run --project http test/http/soak.test.ts
-test.runIf(process.env.SOAK)(
+// Takes several minutes: npm run test:all -- soak
+test.runIf(everything)(
   "20,000 mails with kills, provider failures and unreliable webhooks leave all counts equal",
-  { timeout: 1_800_000 },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "pennymail-soak-"));
     const run = await startSoak(dataDir);
@@ -59,10 +60,12 @@ test.runIf(process.env.SOAK)(
   },
 );
 
+const random = randomOfTest("customer endpoint");
+
 async function startSoak(dataDir: string): Promise<SoakRun> {
   const sandbox = await openSandbox({ dataDir: ":memory:", publicUrl: () => "" });
   const line = await openUnreliableLine(() => run.service.url);
-  const endpoint = await startReceiver(() => (Math.random() < 0.05 ? 500 : 200));
+  const endpoint = await startReceiver(() => (random() < 0.05 ? 500 : 200));
   const settings = { DATA_DIR: dataDir, PUBLIC_URL: line.url, ALLOW_LOOPBACK_WEBHOOKS: "on" };
   const start = (port: string) =>
     launchService(sandbox, { ...settings, PORT: port }, () => undefined);

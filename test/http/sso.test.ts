@@ -49,13 +49,10 @@ async function verifyDomain(owner: { cookie: string }, name: string): Promise<vo
   const ownership = dnsRecords.find(({ purpose }) => purpose === "ownership")!;
   dns.zone.records[`TXT ${ownership.name}`] = [ownership.value];
   await expect
-    .poll(
-      async () => {
-        await add();
-        return (await call<Domain>(owner, "GET", `/domains/${id}`)).body.data.status;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      await add();
+      return (await call<Domain>(owner, "GET", `/domains/${id}`)).body.data.status;
+    })
     .toBe("verified");
 }
 

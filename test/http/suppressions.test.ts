@@ -268,13 +268,32 @@ test("the list is exported as CSV or JSON, complete or in parts", async () => {
   expect((await client.call("GET", "/suppressions/export?format=xml")).status).toBe(400);
 });
 
-test("a site-bound key reads the list and cannot change it", async () => {
+test("a site-bound key sees contacts of its site only, and neither exports nor changes the list", async () => {
   const client = await signedUp();
-  expectStatus(201, await add(client, "a@example.com"));
+  const other = await client.call<{ id: number }>("POST", "/sites", { name: "Other" });
+  for (const [email, siteId] of [
+    ["a@example.com", client.siteId],
+    ["other@example.com", expectStatus(201, other).body.data.id],
+  ] as const) {
+    expectStatus(201, await client.call("POST", "/contacts", { email, siteId }));
+    expectStatus(201, await add(client, email));
+  }
+  expectStatus(201, await add(client, "stranger@example.com"));
   const as = { key: await client.newKey({ siteId: client.siteId }) };
-  for (const path of ["/suppressions", "/suppressions/check/a@example.com", "/suppressions/export"])
-    expect((await client.call("GET", path, undefined, { as })).status, path).toBe(200);
+  const listed = await client.call<{ suppressions: Entry[] }>("GET", "/suppressions", undefined, {
+    as,
+  });
+  expect(emails(expectStatus(200, listed).body.data.suppressions)).toEqual(["a@example.com"]);
+  expect(listed.body.data).toMatchObject({ pagination: { total: null, nextCursor: null } });
+  for (const email of ["a", "other", "stranger"])
+    expect(
+      await client.call("GET", `/suppressions/check/${email}@example.com`, undefined, { as }),
+    ).toMatchObject({ status: 200, body: { data: { suppressed: true } } });
+  const whole = await client.call<{ id: number }>("POST", "/exports", { type: "suppressions" });
   for (const [method, path, body] of [
+    ["GET", "/suppressions/export", undefined],
+    ["POST", "/exports", { type: "suppressions" }],
+    ["GET", `/exports/${expectStatus(202, whole).body.data.id}`, undefined],
     ["POST", "/suppressions", { email: "b@example.com" }],
     ["POST", "/suppressions/import", { emails: [] }],
     ["DELETE", "/suppressions/a@example.com", undefined],

@@ -263,7 +263,9 @@ test("the page of an invitation accepts it, in the language of the browser", asy
   const form = await visit(path);
   expect(await form.text()).toContain(`${owner.email} invited ${email}.`);
   const short = await visit("/accept-invitation", { token, password: "short" });
-  expect(await short.text()).toContain("The password must have 8 to 200 characters.");
+  expect(await short.text()).toContain("The password must have 10 to 200 characters.");
+  const weak = await visit("/accept-invitation", { token, password: "aaaaaaaaaa" });
+  expect(await weak.text()).toContain("This password is too easy to guess.");
   const done = await visit("/accept-invitation", { token, password });
   expect(await done.text()).toContain("You are now a member of");
   expect(done.headers.get("set-cookie")).toContain("__Host-session=");

@@ -70,6 +70,17 @@ describe("templates", () => {
       text: "{{ order.total }} {{ firstName }}",
       designJson: { blocks: [{ kind: "text", deep: { er: [1, null, true] } }] },
       folderId: folder.id,
+      previewText: "Your order",
+      locale: "en",
+      translations: {
+        de: {
+          subject: "Hallo {{ firstName }}",
+          previewText: null,
+          html: "<p>{{ order.total }}</p>",
+          text: null,
+          designJson: null,
+        },
+      },
     };
     const created = await client.call<Template>("POST", "/templates", given);
     expect(created.status).toBe(201);
@@ -77,6 +88,7 @@ describe("templates", () => {
       id: expect.any(Number),
       siteId: client.siteId,
       version: 1,
+      locales: ["de"],
       variables: ["firstName", "order.total"],
       ...stamps,
     };
@@ -374,6 +386,7 @@ describe("Liquid", () => {
       html: "<p>&lt;A &amp; B&gt; <A & B></p>",
       text: "Hi <A & B>",
       missingVariables: [],
+      locale: null,
     });
   });
   test("renders a draft in place of the saved parts, and saves nothing", async () => {
@@ -636,6 +649,31 @@ describe("checks", () => {
       400,
     );
   });
+});
+
+test("a caller who may only write templates mails tests to members, not to others", async () => {
+  const client = await signedUp();
+  const { id } = await make(client, { subject: "Hello", html: "<p>Hello</p>" });
+  const config = await createSendingConfig(client, inject("baseUrl"), "postmark");
+  const to = "me@example.com";
+  expectStatus(200, await client.call("POST", `/sending-configs/${config}/verify`, { to }));
+  const stranger = `stranger-${crypto.randomUUID()}@example.com`;
+  const other = await signedUp();
+  const test = async (scopes: string[], emails: string[]) => {
+    const as = { key: await client.newKey({ scopes }) };
+    return client.call("POST", `/templates/${id}/test`, { emails }, { as });
+  };
+  for (const scopes of [["templates:write"], ["content:write"], ["content:write", "send:read"]])
+    for (const email of [stranger, other.email]) {
+      const refused = await test(scopes, [client.email, email]);
+      expect([refused.status, refused.body.code]).toEqual([403, "scope_missing"]);
+      expect(refused.body.details).toEqual([
+        { path: "emails", message: `${email} is not a member` },
+      ]);
+    }
+  expectStatus(202, await test(["templates:write"], [client.email.toUpperCase()]));
+  for (const right of ["sending:write", "marketing:write", "send:write", "campaigns:write"])
+    expectStatus(202, await test(["content:write", right], [stranger]));
 });
 
 test("a test mail is rendered with a contact and marked, for verified configs only", async () => {

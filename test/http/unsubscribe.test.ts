@@ -125,6 +125,8 @@ describe("the page", () => {
     ["de-AT,de;q=0.9,en;q=0.5", "de", "Abmelden?"],
     ["fr", "fr", "Se désabonner"],
     ["es-MX", "es", "¿Darse de baja?"],
+    ["ja", "ja", "配信を停止しますか？"],
+    ["ar-EG,en;q=0.5", "ar", "هل تريد إلغاء الاشتراك؟"],
     ["xx, en;q=0.1", "en", "Unsubscribe?"],
     ["", "en", "Unsubscribe?"],
   ])("asks in the language of %s", async (acceptLanguage, language, title) => {
@@ -136,8 +138,18 @@ describe("the page", () => {
       answer.headers.get("content-type"),
       answer.headers.get("content-language"),
     ]).toEqual([200, "text/html; charset=utf-8", language]);
-    expect(text).toContain(`<html lang="${language}">`);
+    expect(text).toContain(`<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">`);
     for (const part of [title, email, "Søren &amp; Sons"]) expect(text).toContain(part);
+  });
+
+  test("asks in the language of the contact, also with a browser of another", async () => {
+    const { client, contactId, unsubscribePageUrl: link } = await sendNewsletter(service);
+    expectStatus(200, await client.call("PUT", `/contacts/${contactId}`, { locale: "ar-EG" }));
+    const answer = await page(link);
+    expect(answer.headers.get("content-language")).toBe("ar");
+    expect(await answer.text()).toContain('<html lang="ar" dir="rtl">');
+    const json = await page(link, { headers: { accept: "application/json" } });
+    expect(await json.json()).not.toHaveProperty("data.locale");
   });
 
   test("has no cookie, cache, script, frame or referrer", async () => {
@@ -157,8 +169,15 @@ describe("the page", () => {
       (
         await page(link, { method: "POST", headers: { "content-type": form }, body: content })
       ).text();
-    expect(await sent("")).toContain("You are unsubscribed");
+    // A scanner submits the form without a button.
+    for (const content of ["", "shown=1", "x=1", "List-Unsubscribe=1"]) {
+      expect(await sent(content)).toContain("Unsubscribe?");
+      expect(await status()).toBe("subscribed");
+    }
+    expect(await sent("action=unsubscribe")).toContain("You are unsubscribed");
     expect(await status()).toBe("unsubscribed");
+    expect(await sent("action=resubscribe")).toContain("Welcome back");
+    expect(await sent(body)).toContain("You are unsubscribed");
     expect(await (await page(link)).text()).toContain("You are unsubscribed");
     expect(await sent("action=resubscribe")).toContain("Welcome back");
     expect(await status()).toBe("subscribed");
@@ -200,6 +219,10 @@ describe("the page", () => {
         everything: false,
         topicId: null,
         topics: [],
+        snoozedUntil: null,
+        canSnooze: true,
+        asksLeaveReason: state === "unsubscribed",
+        fields: [],
       },
     });
     const statusPage = await page(link, { headers: json });
@@ -238,7 +261,7 @@ describe("the page", () => {
     [400, "application/json", '{"action":"delete"}', "validation_failed"],
     [400, "application/json", '{"action', "invalid_json"],
     [400, form, "action=delete", "validation_failed"],
-    [413, form, `a=${"x".repeat(17_000)}`, "payload_too_large"],
+    [413, form, `a=${"x".repeat(33_000)}`, "payload_too_large"],
   ])("responds %i to an invalid %s", async (expectedStatus, type, payload, code) => {
     const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
     const answer = await page(link, {
@@ -249,6 +272,21 @@ describe("the page", () => {
     expect([answer.status, await answer.json()]).toMatchObject([expectedStatus, { code }]);
     expect(await status()).toBe("subscribed");
   });
+});
+
+test("without topics, the preference page offers to leave the site", async () => {
+  const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
+  const preferences = `${link}?view=preferences`;
+  const shown = await (await fetch(preferences)).text();
+  expect(shown).toContain("<h1>Your email preferences</h1>");
+  expect(shown).toContain('value="unsubscribe_site"');
+  expect(shown).not.toContain("choose_topics");
+  expect(await (await fetch(link)).text()).toContain("<h1>Unsubscribe?</h1>");
+  expect((await fetch(`${link}?view=other`)).status).toBe(400);
+  expect(await status()).toBe("subscribed");
+  const scanned = await post(preferences, { "content-type": form }, "");
+  expect(await scanned.text()).toContain("<h1>Unsubscribe?</h1>");
+  expect(await status()).toBe("subscribed");
 });
 
 test("a custom page gets the token, and one click still goes to the service", async () => {
@@ -327,8 +365,10 @@ describe("mail on a topic", () => {
       html: '<p><a href="{{ preferencesUrl }}">Choose</a></p>',
     });
     const { mail, oneClickUrl, unsubscribePageUrl: link, chosen, status } = reader;
-    expect(mail.text).toContain(`\nUnsubscribe: ${link}\nEmail preferences: ${link}\n`);
-    expect(mail.html!.split(`href="${link}"`)).toHaveLength(4);
+    const preferences = `${link}?view=preferences`;
+    expect(mail.text).toContain(`\nUnsubscribe: ${link}\nEmail preferences: ${preferences}\n`);
+    expect(mail.html!.split(`href="${link}"`)).toHaveLength(2);
+    expect(mail.html!.split(`href="${preferences}"`)).toHaveLength(3);
     for (let n = 0; n < 2; n++) expect((await post(oneClickUrl)).status).toBe(200);
     expect(await chosen()).toEqual({ "Product news": false, Offers: true, Extra: false });
     expect(await status()).toBe("subscribed");
@@ -336,7 +376,7 @@ describe("mail on a topic", () => {
 
   test("has a page that shows the choices, changes nothing by itself and saves them", async () => {
     const { unsubscribePageUrl: link, chosen, status } = await sendNewsletter(service, { topics });
-    const shown = await (await fetch(link)).text();
+    const shown = await (await fetch(`${link}?view=preferences`)).text();
     expect(shown.match(/<input type="checkbox"[^>]*>[^<]*/g)?.map(withoutIds)).toEqual([
       '<input type="checkbox" name="topic" checked aria-describedby>Product news',
       '<input type="checkbox" name="topic" checked>Offers',
@@ -360,6 +400,22 @@ describe("mail on a topic", () => {
       "subscribed",
       { "Product news": true, Offers: false, Extra: true },
     ]);
+  });
+
+  test("has an unsubscribe page with one button, and a link to the preferences", async () => {
+    const { unsubscribePageUrl: link, chosen, status } = await sendNewsletter(service, { topics });
+    const shown = await (await fetch(link)).text();
+    expect(shown).toContain("<h1>Unsubscribe?</h1>");
+    expect(shown.match(/<button/g)).toHaveLength(1);
+    expect(shown).not.toContain('type="checkbox"');
+    expect(shown).toContain(`href="${new URL(link).pathname}?view=preferences"`);
+    expect(await chosen()).toMatchObject({ "Product news": true, Offers: true });
+    const left = await submit(link, [["action", "unsubscribe"]]);
+    expect(await left.text()).toContain("You are unsubscribed from Product news");
+    expect(await chosen()).toMatchObject({ "Product news": false, Offers: true });
+    expect(await status()).toBe("subscribed");
+    // The topic is left, so the link shows what remains.
+    expect(await (await fetch(link)).text()).toContain("Your email preferences");
   });
 
   test("takes and shows the choices as JSON, and refuses a topic of another site", async () => {

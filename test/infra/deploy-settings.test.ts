@@ -39,17 +39,27 @@ describe("settings", () => {
 });
 
 describe("settings that depend on each other", () => {
-  test("a system sender by provider needs a secret, a system sender by id does not", () => {
-    expect(() => settings({ systemSender: "postmark:us@example.com" })).toThrow(
-      "systemSenderSecret is missing",
-    );
-    expect(settings({ systemSender: "1004" })).toMatchObject({ systemSender: "1004" });
-    expect(() => settings({ systemSender: "postmark" })).toThrow("The setting systemSender: ");
+  const systemSender = "postmark:us@example.com";
+  const systemSenderSecret = "pennymail/sender";
+
+  test("a system sender needs a secret", () => {
+    expect(() => settings({ systemSender })).toThrow("systemSenderSecret is missing");
+    expect(settings({ systemSender, systemSenderSecret })).toMatchObject({ systemSender });
   });
+
+  test.each(["1004", 1004, "postmark", "pigeon:us@example.com", "postmark:us"])(
+    "the system sender %s is refused, and the error says what is accepted",
+    (wrong) => {
+      const context: Record<string, unknown> = { systemSender: wrong, systemSenderSecret };
+      expect(() => parseSettings((name) => context[name])).toThrow(
+        /^The setting systemSender: must be <provider>:<from address>.* config is not accepted/,
+      );
+    },
+  );
 
   test("the verification of sign-ups needs a system sender", () => {
     expect(() => settings({ emailVerification: "on" })).toThrow("systemSender is missing");
-    expect(settings({ emailVerification: "on", systemSender: "1004" })).toMatchObject({
+    expect(settings({ emailVerification: "on", systemSender, systemSenderSecret })).toMatchObject({
       emailVerification: "on",
     });
   });

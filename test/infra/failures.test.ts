@@ -62,7 +62,6 @@ async function invokeBundle(
     handler(${JSON.stringify(event)}, {}).then((result) => console.log("RESULT " + JSON.stringify(result)));`;
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ["-e", code], {
     env: settings,
-    timeout: 50_000,
   });
   const lines = `${stdout}\n${stderr}`.split("\n");
   const result = lines.find((line) => line.startsWith("RESULT "))?.slice(7) ?? "null";

@@ -1,12 +1,13 @@
 // Checks the books of a simulated world that has come to rest. Each violation is one sentence.
 import { areasOf } from "./actions.ts";
 import { erasedEmail, keyOf, type Ledger, type ListedSend, type Scene } from "./scene.ts";
-import { checkStatistics, type ListedEvent } from "./statistics.ts";
+import { checkStatistics, type ListedEvent, listNegatives } from "./statistics.ts";
 import { searched } from "./uncertain-mail.ts";
 import type { World } from "./world.ts";
 
 interface CampaignDetail {
   status: string;
+  stats: object;
   accounting: Record<string, number>;
 }
 
@@ -42,6 +43,7 @@ export async function checkBooks(
       isAtRest,
     }),
     ...(await checkStatistics(world, sends, { events, isAtRest })),
+    ...world.service.lostAttempts,
     ...(isAtRest ? checkQueues(world) : []),
   ];
   for (const area of areasOf(areas)) violations.push(...(await area.check(scene, sends, isAtRest)));
@@ -144,7 +146,15 @@ async function checkUsage({ world, ledger }: Scene, sends: ListedSend[]): Promis
     : [`${accepted} mails were charged, and ${sends.length - free} are listed as accepted`];
 }
 
-const exclusions = ["suppressed", "unsubscribed", "notInTopic", "capped", "duplicate", "invalid"];
+const exclusions = [
+  "suppressed",
+  "unsubscribed",
+  "notInTopic",
+  "snoozed",
+  "capped",
+  "duplicate",
+  "invalid",
+];
 const states = ["queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"];
 /** A call without an answer is counted as sending, and its mails are listed as queued. */
 const comparedStates = [["queued", "sending"], ...states.slice(2).map((state) => [state])];
@@ -164,9 +174,10 @@ async function checkCampaigns(
       violations.push(`Campaign "${subject}" was accepted, but cannot be read: ${error}`);
       continue;
     }
-    const { accounting, status } = data;
+    const { accounting, stats, status } = data;
     const say = (what: string) =>
       violations.push(`Campaign "${subject}" (${status}): ${what}, ${JSON.stringify(accounting)}`);
+    for (const name of listNegatives({ accounting, stats })) say(`${name} is negative`);
     const accepted = accounting.accepted ?? 0;
     if (total(accounting, [...exclusions, "accepted"]) !== accounting.candidates)
       say("the candidates do not add up");

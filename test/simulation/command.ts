@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 /** Returns the output. Throws an error with the output when the command fails. */
 export async function simulate(...args: string[]): Promise<string> {
   const command = join(import.meta.dirname, "run.ts");
-  const run = promisify(execFile)(process.execPath, [command, ...args], { timeout: 580_000 });
+  const run = promisify(execFile)(process.execPath, [command, ...args]);
   const { stdout } = await run.catch((error: { stdout?: string }) => {
     throw new Error(error.stdout || String(error));
   });

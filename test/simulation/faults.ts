@@ -15,6 +15,7 @@ export type FaultKind =
   | "conflict"
   | "refused"
   | "repeated"
+  | "away"
   | SpecialFaultKind;
 
 /**
@@ -35,7 +36,7 @@ export interface Fault {
   /** For how many calls the fault lasts. */
   calls: number;
   /**
-   * For `slow` and `stops`: how long, in seconds. For `stale`: how old the answer is, in seconds.
+   * For `slow`, `stops` and `away`: how long, in seconds. For `stale`: how old the answer is, in seconds.
    * For `refused`: the status.
    */
   amount: number;
@@ -102,6 +103,16 @@ export function createFaults(random: () => number, times: number[]): Fault[] {
   return drawn.map((fault, i) => ({ number: i + 1, ...fault }));
 }
 
+/** In some worlds, the table is away for seconds after one of the given times. */
+export function createOutage(random: () => number, times: number[], number: number): Fault[] {
+  if (random() >= outageShare || !times.length) return [];
+  const at = times[Math.floor(random() * times.length)]! + Math.round(random() ** 2 * 10_000);
+  const amount = 2 + Math.round(random() * 3);
+  return [{ number, at, target: "table", skip: 0, kind: "away", calls: 1, amount }];
+}
+
+const outageShare = 0.15;
+
 const drawAmount = (kind: FaultKind, random: () => number): number => {
   if (kind === "refused") return [500, 503, 429][Math.floor(random() * 3)]!;
   return kind === "stale"
@@ -122,12 +133,15 @@ const specialKinds = new Set<FaultKind>(["stale", "unprocessed"] satisfies Speci
 
 /** Finds the fault that strikes a call. */
 export function createFaultPlan(faults: Fault[]) {
-  const open = faults.map((fault) => ({ fault, skip: fault.skip, calls: fault.calls }));
+  const outage = faults.find(({ kind }) => kind === "away");
+  const others = faults.filter((fault) => fault !== outage);
+  const open = others.map((fault) => ({ fault, skip: fault.skip, calls: fault.calls }));
   let lastEnd = 0;
   const strikes: number[] = [];
   return {
     /** When the last effect of the faults so far ends, in milliseconds after the start. */
     lastEnd: () => lastEnd,
+    outage,
     /** How many calls faults struck at or after a time, in milliseconds after the start. */
     countSince: (at: number) => strikes.filter((struckAt) => struckAt >= at).length,
     /**
@@ -135,6 +149,10 @@ export function createFaultPlan(faults: Fault[]) {
      * the kind that only some calls can have, and this one can.
      */
     strike(target: Target, at: number, special?: SpecialFaultKind): Fault | undefined {
+      if (outage && target === outage.target && isDuring(outage, at)) {
+        lastEnd = Math.max(lastEnd, outage.at + durationMs(outage));
+        return outage;
+      }
       for (const one of open) {
         const isOver = one.calls === 0 || at > one.fault.at + maxFaultMs;
         if (one.fault.target !== target || one.fault.at > at || isOver) continue;
@@ -150,8 +168,16 @@ export function createFaultPlan(faults: Fault[]) {
   };
 }
 
+const lastingKinds = new Set<FaultKind>(["stops", "slow", "away"]);
 const durationMs = ({ kind, amount }: Fault): number =>
-  kind === "stops" || kind === "slow" ? amount * 1000 : 0;
+  lastingKinds.has(kind) ? amount * 1000 : 0;
+
+const isDuring = (outage: Fault, at: number): boolean =>
+  at >= outage.at && at < outage.at + durationMs(outage);
+
+/** Whether a time span, in milliseconds after the start, overlaps with the outage. */
+export const overlaps = (outage: Fault, span: { from: number; to: number }): boolean =>
+  span.to >= outage.at && span.from <= outage.at + durationMs(outage);
 
 const seconds = (n: number) => (n === 1 ? "a second" : `${n} seconds`);
 
@@ -167,6 +193,7 @@ export const describeFault: Record<FaultKind, (fault: Fault) => string> = {
   conflict: () => "and the call conflicts with another transaction",
   refused: ({ amount }) => `and the call is refused with status ${amount}`,
   repeated: () => "and the call arrives twice",
+  away: () => "and the connection is refused",
   stale: ({ amount }) => `and reads what was stored ${seconds(amount)} before`,
   unprocessed: () => "and a part of the batch is not processed",
 };

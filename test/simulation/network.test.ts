@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
-import { createFaultPlan, createFaults, type Fault, type FaultKind } from "./faults.ts";
+import {
+  createFaultPlan,
+  createFaults,
+  createOutage,
+  type Fault,
+  type FaultKind,
+} from "./faults.ts";
 import { createProcess } from "./machine.ts";
 import { CallRefused, ConnectionLost, createNetwork } from "./network.ts";
 import { createSimulatedTime } from "./simulated-time.ts";
@@ -26,6 +32,7 @@ const expected: Record<FaultKind, Partial<typeof usual>> = {
   conflict: { effects: 0, outcome: "refused" },
   refused: { effects: 0, outcome: "refused" },
   repeated: { effects: 2 },
+  away: { effects: 0, outcome: "refused" },
   stale: { isSpecial: true },
   unprocessed: { isSpecial: true },
 };
@@ -38,7 +45,10 @@ test("each kind of fault changes what a call does, and worlds draw each kind", a
   );
   expect(await callWith(undefined)).toEqual(usual);
   const random = seededRandom(1);
-  const drawn = Array.from({ length: 100 }, () => createFaults(random, [0])).flat();
+  const drawn = Array.from({ length: 100 }, () => [
+    ...createFaults(random, [0]),
+    ...createOutage(random, [0], 1),
+  ]).flat();
   expect(new Set(drawn.map(({ kind }) => kind))).toEqual(new Set(kinds));
 });
 

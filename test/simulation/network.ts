@@ -81,7 +81,8 @@ export function createNetwork({
       if (from && !from.isAlive) return new Promise(() => {});
       trace(`${from?.name ?? "outside"} calls ${to} ${name} ${text}`);
       const fault = faults.strike(to, time.now() - start, special);
-      if (fault)
+      // An outage strikes too many calls for the story.
+      if (fault && fault.kind !== "away")
         tell(`${from?.name ?? "Somebody"} calls ${name}, ${describeFault[fault.kind](fault)}`);
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       const back = (answer: () => void, ms = latency(to)) =>
@@ -94,6 +95,10 @@ export function createNetwork({
       if (is("stops") && from) from.stoppedUntil = time.now() + fault!.amount * 1000;
       if (is("request lost")) {
         back(() => reject(new ConnectionLost(false)));
+        return promise;
+      }
+      if (is("away")) {
+        back(() => reject(new CallRefused(fault!)));
         return promise;
       }
       const timeout = is("slow") || is("stops") ? timeoutSeconds * 1000 : undefined;

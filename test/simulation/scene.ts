@@ -24,8 +24,17 @@ export interface Ledger {
   /** Requests that were refused, which is an answer too. */
   refusals: string[];
   enrollments: Enrolled[];
-  /** Contacts that were erased: when the caller got the answer, and the sends with the address. */
-  erasures: { email: string; askedAt: number; at: number; kept: number[] }[];
+  /**
+   * Addresses that were erased: when the caller got the answer, and the sends to the address that
+   * had ended or were uncertain before it asked.
+   */
+  erasures: {
+    email: string;
+    askedAt: number;
+    at: number;
+    ended: number[];
+    uncertain: number[];
+  }[];
   resolutions: Resolution[];
 }
 

@@ -1,6 +1,14 @@
 // The service in a simulation: processes with the real handlers and workers, the table, the queues
 // and the vault that they call, and the schedules.
-import type { APIGatewayProxyStructuredResultV2, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { APIGatewayProxyStructuredResultV2, SQSEvent } from "aws-lambda";
+import type { FailedMessage, QueueWorker } from "../../shared/kernel/queue-worker.ts";
+import {
+  type AwsRequest,
+  type AwsServiceName,
+  type CallAws,
+  createAwsPackages,
+  toServiceError,
+} from "./aws-sdk.ts";
 import type { SimulatedRequest, SimulatedResponse } from "./fake-http.ts";
 import { createHttpModule } from "./fake-http.ts";
 import type { Fault, SpecialFaultKind } from "./faults.ts";
@@ -25,23 +33,9 @@ interface QueueSettings {
   concurrency: number;
 }
 
-interface AwsCommand {
-  operation: string;
-  input: object;
-  toBody(): string;
-  toOutput(answer: object): object;
-}
-
 /** What one process of the service exports. */
 interface ServiceInstance {
-  AwsJsonClient: {
-    prototype: { service: { name: string; targetPrefix: string }; send: unknown };
-  };
-  AwsServiceError: new (
-    response: { status: number; text: string; header(): undefined },
-    attempts: number,
-  ) => Error;
-  workers: { queue: QueueSettings; handler(event: SQSEvent): Promise<SQSBatchResponse> }[];
+  workers: (Pick<QueueWorker, "run" | "handler"> & { queue: QueueSettings })[];
   schedules: { name: string; handler(): Promise<void> }[];
   httpFunctions: Record<string, () => Promise<{ handler: HttpFunction }>>;
 }
@@ -63,7 +57,6 @@ export function loadService(planted?: SourceChange): Promise<ServiceCode> {
     (path) => `${JSON.stringify(path)}: () => import(${JSON.stringify(path)}),`,
   );
   const entry = `
-    export { AwsJsonClient, AwsServiceError } from "./shared/adapters/aws/json-client.ts";
     export { workers } from "./functions/queue-workers.ts";
     export { schedules } from "./functions/schedules.ts";
     export const httpFunctions = { ${functions.join("\n")} };
@@ -86,6 +79,8 @@ export interface Service {
   messages: Map<string, Message[]>;
   /** Messages whose workers failed each time, by queue. */
   deadLetters: Map<string, Message[]>;
+  /** Sentences about messages that used up an attempt because the table was away. */
+  lostAttempts: string[];
   /** Moves the dead letters back to their queues, as an operator does. Returns their number. */
   redrive(): number;
 }
@@ -102,6 +97,11 @@ interface ServiceOptions {
   answerRequest(request: SimulatedRequest, from: Process): Promise<SimulatedResponse>;
   /** Deliveries of a message before it is a dead letter. Undefined: as the queue says. */
   attempts: number | undefined;
+  /**
+   * Undefined: workers run as on AWS. Otherwise they run as on one machine, where messages use up
+   * no attempt while the table is away. Whether only the outage disturbed work since this time.
+   */
+  isOutageOnly: ((since: number) => boolean) | undefined;
   trace(line: string): void;
   tell(sentence: string): void;
 }
@@ -118,6 +118,7 @@ export function createService(options: ServiceOptions): Service {
   const { time, random, tell, table } = options;
   const messages = new Map<string, Message[]>();
   const deadLetters = new Map<string, Message[]>();
+  const lostAttempts: string[] = [];
   let started = 0;
   const running = Array.from({ length: processes }, startProcess);
 
@@ -183,16 +184,34 @@ export function createService(options: ServiceOptions): Service {
   async function runBatch(queue: QueueSettings, batch: Message[]): Promise<void> {
     const all = messages.get(queue.name)!;
     const event = { Records: batch.map(toRecord) } as unknown as SQSEvent;
-    const failed = await invoke(({ workers }) => {
+    const startedAt = time.now();
+    const failed = await invoke(async ({ workers }): Promise<Failure[]> => {
       const worker = workers.find((one) => one.queue.name === queue.name)!;
-      return worker.handler(event);
-    }, queue.timeoutSeconds).then(
-      ({ batchItemFailures }) => new Set(batchItemFailures.map((one) => one.itemIdentifier)),
-      () => new Set(batch.map(({ id }) => id)),
-    );
-    for (const message of batch)
-      if (failed.has(message.id)) watch(queue.name, message);
-      else if (all.includes(message)) all.splice(all.indexOf(message), 1);
+      if (options.isOutageOnly) return worker.run(event);
+      const { batchItemFailures } = await worker.handler(event);
+      return batchItemFailures.map((one) => ({ messageId: one.itemIdentifier }));
+    }, queue.timeoutSeconds).catch(() => batch.map(({ id }): Failure => ({ messageId: id })));
+    const failures = new Map(failed.map((failure) => [failure.messageId, failure]));
+    for (const message of batch) {
+      const failure = failures.get(message.id);
+      if (failure) {
+        returnMessage(queue, message, { ...failure, startedAt });
+        watch(queue.name, message);
+      } else if (all.includes(message)) all.splice(all.indexOf(message), 1);
+    }
+  }
+
+  /** As infra/local/queue-poller.ts. On AWS, the worker has changed the visibility. */
+  function returnMessage(
+    { name }: QueueSettings,
+    message: Message,
+    { seconds, isOutage, startedAt }: Failure & { startedAt: number },
+  ): void {
+    if (seconds === undefined) return;
+    message.visibleAt = time.now() + (isOutage ? outagePauseMs : seconds * 1000);
+    if (isOutage) message.receives--;
+    else if (options.isOutageOnly?.(startedAt))
+      lostAttempts.push(`A message of the queue ${name} used up an attempt in an outage`);
   }
 
   const watch = (name: string, { visibleAt }: Message) =>
@@ -229,7 +248,13 @@ export function createService(options: ServiceOptions): Service {
     for (const [name, dead] of deadLetters) {
       tell(`An operator redrives the dead letters of the queue ${name}`);
       for (const message of dead)
-        messages.get(name)!.push({ ...message, visibleAt: time.now(), receives: 0 });
+        messages.get(name)!.push({
+          ...message,
+          // SQS gives a redriven message a new id.
+          id: `${message.id} again`,
+          visibleAt: time.now(),
+          receives: 0,
+        });
     }
     const names = [...deadLetters.keys()];
     const count = [...deadLetters.values()].flat().length;
@@ -241,11 +266,16 @@ export function createService(options: ServiceOptions): Service {
   return {
     messages,
     deadLetters,
+    lostAttempts,
     redrive,
     callFunction: (module, event) =>
       invoke(async ({ httpFunctions }) => (await httpFunctions[module]!()).handler(event)),
   };
 }
+
+type Failure = Pick<FailedMessage, "messageId"> & Partial<FailedMessage>;
+
+const outagePauseMs = 500;
 
 const toRecord = ({ id, body, receives }: Message) => ({
   messageId: id,
@@ -266,59 +296,54 @@ function createInstance(
 ): ServiceInstance {
   const { code, time, random, network, trace } = options;
   const http = createHttpModule((request) => options.answerRequest(request, process));
-  const instance = code(
+  const answer = createAws(options, queueState);
+  const callAws: CallAws = async (request) => {
+    const { service, operation, text } = request;
+    if (isIdleLook(request, options.table)) return { Count: 0, Items: [] };
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await network.call({
+          from: process,
+          to: targets[service],
+          name: operation,
+          text,
+          timeoutSeconds: 8,
+          special: specialOf(operation, text),
+          effect: (fault) => answer(request, fault),
+        });
+      } catch (error) {
+        if (error instanceof TableError) {
+          const { message, reasons } = error;
+          throw toServiceError(error.type, { message, reasons, attempts: attempt });
+        }
+        if (!(error instanceof CallRefused || error instanceof ConnectionLost)) throw error;
+        if (error instanceof CallRefused && error.fault.kind === "conflict")
+          throw conflictOf(operation, attempt);
+        if (attempt === maxAttempts) throw lastError(error);
+        await new Promise<void>((resolve) => time.after(30 * attempt * random(), resolve));
+      }
+  };
+  return code(
     createSurroundings({
       time,
       random,
       process,
       log: (line) => trace(`${process.name} logs ${line}`),
-      packages: { "node:http": http, "node:https": http, zod: lazyZod },
+      packages: {
+        "node:http": http,
+        "node:https": http,
+        zod: lazyZod,
+        ...createAwsPackages(callAws, () => String(random())),
+      },
     }),
   );
-  const answer = createAws(options, queueState);
-  instance.AwsJsonClient.prototype.send = async function send(
-    this: { service: { name: string; targetPrefix: string } },
-    command: AwsCommand,
-  ) {
-    const { name, targetPrefix } = this.service;
-    if (isIdleLook(command, options.table)) return command.toOutput({ Count: 0, Items: [] });
-    const text = command.toBody();
-    const toError = (type: string, attempt: number, more: object = {}) =>
-      new instance.AwsServiceError(
-        { status: 400, text: JSON.stringify({ __type: type, ...more }), header: () => undefined },
-        attempt,
-      );
-    for (let attempt = 1; ; attempt++)
-      try {
-        const found = await network.call({
-          from: process,
-          to: targets[name]!,
-          name: command.operation,
-          text,
-          timeoutSeconds: 8,
-          special: specialOf(command.operation, text),
-          effect: (fault) =>
-            answer({ name, targetPrefix, operation: command.operation, text }, fault),
-        });
-        return command.toOutput(found);
-      } catch (error) {
-        if (error instanceof TableError)
-          throw toError(error.type, attempt, { CancellationReasons: error.reasons });
-        if (!(error instanceof CallRefused || error instanceof ConnectionLost)) throw error;
-        if (error instanceof CallRefused && error.fault.kind === "conflict")
-          throw conflictOf(command.operation, (type, more) => toError(type, attempt, more));
-        if (attempt === maxAttempts) throw lastError(error, () => toError(throttling, attempt));
-        await new Promise<void>((resolve) => time.after(30 * attempt * random(), resolve));
-      }
-  };
-  return instance;
 }
 
 /**
  * A look at a partition of the due index that is empty. Each run of a schedule has about 20 of
  * them, a fifth of all calls. They take no time, and no fault strikes them.
  */
-function isIdleLook({ operation, input }: AwsCommand, table: MemoryTable): boolean {
+function isIdleLook({ operation, input }: AwsRequest, table: MemoryTable): boolean {
   if (operation !== "Query") return false;
   const { IndexName, ExpressionAttributeValues: values } = input as LookInput;
   return IndexName === "due" && !Object.values(values).some((value) => table.hasDueEntries(value));
@@ -338,52 +363,48 @@ function specialOf(operation: string, text: string): SpecialFaultKind | undefine
   return isBatch ? "unprocessed" : undefined;
 }
 
-/** As shared/adapters/aws/json-client.ts. */
+/** As the clients of the service. */
 const maxAttempts = 4;
-const throttling = "ThrottlingException";
 
-const lastError = (error: CallRefused | ConnectionLost, toRefusal: () => Error): Error =>
-  error instanceof CallRefused
-    ? toRefusal()
-    : Object.assign(new Error(error.message), {
-        code: "ECONNRESET",
-        $metadata: { attempts: maxAttempts },
-      });
-
-function conflictOf(operation: string, toError: (type: string, more: object) => Error): Error {
-  if (operation === "TransactWriteItems")
-    return toError("TransactionCanceledException", {
-      CancellationReasons: [{ Code: "TransactionConflict" }],
-    });
-  return toError(
-    /^(Put|Update|Delete)/.test(operation) ? "TransactionConflictException" : throttling,
-    {},
-  );
+function lastError(error: CallRefused | ConnectionLost): Error {
+  const isAway = error instanceof CallRefused && error.fault.kind === "away";
+  if (error instanceof CallRefused && !isAway)
+    return toServiceError("ThrottlingException", { attempts: maxAttempts });
+  return Object.assign(new Error(error.message), {
+    code: isAway ? "ECONNREFUSED" : "ECONNRESET",
+    $metadata: { attempts: maxAttempts },
+  });
 }
 
-const targets: Record<string, "table" | "queue" | "vault"> = {
+function conflictOf(operation: string, attempts: number): Error {
+  if (operation === "TransactWriteItems")
+    return toServiceError("TransactionCanceledException", {
+      reasons: [{ Code: "TransactionConflict" }],
+      attempts,
+    });
+  const isWrite = /^(Put|Update|Delete)/.test(operation);
+  const name = isWrite ? "TransactionConflictException" : "ThrottlingException";
+  return toServiceError(name, { attempts });
+}
+
+const targets: Record<AwsServiceName, "table" | "queue" | "vault"> = {
   dynamodb: "table",
   sqs: "queue",
   kms: "vault",
-  "secrets-manager": "vault",
+  secretsmanager: "vault",
 };
+/** The first part of the targets that the vault knows. */
+const vaultTargets = { kms: "TrentService", secretsmanager: "secretsmanager" };
 
 /** A queue delivers some messages twice, and some late. */
 const repeatedMessages = 0.05;
 const lateMessages = 0.03;
 
-interface AwsCall {
-  name: string;
-  targetPrefix: string;
-  operation: string;
-  text: string;
-}
-
 /** Answers the calls of AWS. */
 function createAws(
   { time, random, table, vault }: ServiceOptions,
   { messages, onMessages }: QueueState,
-): (call: AwsCall, fault?: Fault) => object {
+): (request: AwsRequest, fault?: Fault) => object {
   const accept = ({ QueueUrl, Entries }: SendInput) => {
     const name = QueueUrl.split("/").at(-1)!;
     const all = messages.get(name) ?? [];
@@ -408,16 +429,16 @@ function createAws(
     }
     return {};
   };
-  return ({ name, targetPrefix, operation, text }, fault) => {
+  return ({ service, operation, text }, fault) => {
     const input = JSON.parse(text) as never;
-    if (name === "dynamodb") {
+    if (service === "dynamodb") {
       if (fault?.kind === "stale")
         return table.readStale(operation, input, time.now() - fault.amount * 1000);
       return fault?.kind === "unprocessed"
         ? callWithRest(table, operation, input)
         : table.call(operation, input);
     }
-    if (name !== "sqs") return vault(`${targetPrefix}.${operation}`, input);
+    if (service !== "sqs") return vault(`${vaultTargets[service]}.${operation}`, input);
     if (operation === "SendMessageBatch") return accept(input);
     return operation === "ChangeMessageVisibilityBatch" ? changeVisibility(input) : {};
   };

@@ -1,7 +1,7 @@
 // One simulation: a plan of actions and faults, played in a world of its own, with its books
 // checked in the end.
 
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   areaNames,
@@ -12,7 +12,7 @@ import {
   runAction,
 } from "./actions.ts";
 import { checkBooks } from "./books.ts";
-import { createFaults, type Fault } from "./faults.ts";
+import { createFaults, createOutage, type Fault } from "./faults.ts";
 import { checkWhenQuiet, quietTimes } from "./quiet-times.ts";
 import { watchMails } from "./safety.ts";
 import { type Action, createLedger, type Scene } from "./scene.ts";
@@ -65,7 +65,12 @@ export function createPlan(seed: number, hours: number, options: PlanOptions = {
     random,
     actions.map(({ at }) => at),
   );
-  const providers = pick(random, providerKeys, providersPerWorld);
+  const providers = pick(random, webhookProviderKeys, providersPerWorld);
+  const outage = createOutage(
+    random,
+    actions.map(({ at }) => at),
+    faults.length + 1,
+  );
   return {
     seed,
     hours,
@@ -73,7 +78,7 @@ export function createPlan(seed: number, hours: number, options: PlanOptions = {
     providers,
     areas,
     actions: keep(actions, options.actions),
-    faults: keep(faults, options.faults),
+    faults: keep([...faults, ...outage], options.faults),
   };
 }
 
@@ -121,6 +126,9 @@ export async function simulate(
   for (const { call } of prepared.configs) outside.observeConfig(call as never);
   const scene = { world, prepared, ledger: createLedger() };
   const waiting = new Set<Action>();
+  for (const { kind, at, amount, number } of plan.faults)
+    if (kind === "away")
+      time.after(at, () => world.tell(`Fault ${number}: the table is away for ${amount} seconds`));
   for (const action of plan.actions)
     time.after(action.at, () => {
       world.tell(describeAction(action, prepared));

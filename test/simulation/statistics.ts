@@ -26,6 +26,7 @@ export async function checkStatistics(
   const sendsWith = (types: string[]) =>
     new Set(events.filter(({ type }) => types.includes(type)).map(({ sendId }) => sendId)).size;
   const refused = sends.filter(({ status }) => status === "failed").length;
+  const negatives = listNegatives(data).map((name) => `${name} of the statistics is negative`);
   const expected: [name: string, shown: number | undefined, listed: number][] = [
     ["delivered", totals.delivered, sendsWith(["delivered", "open", "click", "unsubscribe"])],
     ["bounced", totals.bounced, count("bounce")],
@@ -36,10 +37,20 @@ export async function checkStatistics(
     ["failed", totals.failed, refused],
   ];
   if (isAtRest) expected.push(["sent", totals.sent, sends.filter(isAccepted(events)).length]);
-  return expected.flatMap(([name, shown, listed]) =>
+  const differences = expected.flatMap(([name, shown, listed]) =>
     shown === listed
       ? []
       : [`The statistics have ${shown} mails or events ${name}, and the history ${listed}`],
+  );
+  return [...negatives, ...differences];
+}
+
+/** The paths of all negative numbers, except changes against an earlier period. */
+export function listNegatives(value: unknown, path = ""): string[] {
+  if (typeof value === "number") return value < 0 ? [path] : [];
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(value).flatMap(([name, part]) =>
+    name === "change" ? [] : listNegatives(part, path ? `${path}.${name}` : name),
   );
 }
 

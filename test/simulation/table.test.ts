@@ -7,11 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import * as sdk from "@aws-sdk/client-dynamodb";
 import { expect, onTestFinished, test } from "vitest";
 import { openDataFolder } from "../../infra/local/data-folder.ts";
 import { startEngines } from "../../infra/local/engines/engines.ts";
-import { AwsJsonCommand, AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { callWithRest, createMemoryTable, describeRefusal, type TableCall } from "./table.ts";
 
 test("the table in memory answers every call of a simulation as an engine does", async () => {
@@ -61,29 +60,34 @@ test.each(['REMOVE "a" REMOVE "b"', 'REMOVE "a", "b"'])("%s removes both attribu
   expect(table.items()).toEqual([{ ...key, c: { S: "3" }, d: { S: "4" } }]);
 });
 
-const client = new DynamoDbClient();
+const client = new sdk.DynamoDBClient({});
+const commands = new Map(Object.entries(sdk) as [string, typeof sdk.GetItemCommand][]);
 
-class RepeatedCall extends AwsJsonCommand<object, Answer> {
-  readonly operation: string;
-  constructor({ operation, input }: TableCall) {
-    super(input);
-    this.operation = operation;
-  }
-  override toBody(): string {
-    // The embedded engine needs commas between the changes of a PartiQL UPDATE.
-    return JSON.stringify(this.input)
-      .replaceAll('"simulated"', '"pennymail"')
-      .replaceAll('\\"simulated\\"', '\\"pennymail\\"')
-      .replaceAll('=? SET \\"', '=?, \\"')
-      .replaceAll('\\" REMOVE \\"', '\\", \\"');
+/** Makes a call of the simulation at the engine. */
+async function repeatCall({ operation, input }: TableCall): Promise<string[] | Answer> {
+  // The embedded engine needs commas between the changes of a PartiQL UPDATE.
+  const text = JSON.stringify(input)
+    .replaceAll('"simulated"', '"pennymail"')
+    .replaceAll('\\"simulated\\"', '\\"pennymail\\"')
+    .replaceAll('=? SET \\"', '=?, \\"')
+    .replaceAll('\\" REMOVE \\"', '\\", \\"');
+  const Command = commands.get(`${operation}Command`)!;
+  try {
+    return withBase64((await client.send(new Command(JSON.parse(text)))) as Answer);
+  } catch (error) {
+    if (!(error instanceof sdk.DynamoDBServiceException)) throw error;
+    const { CancellationReasons } = error as sdk.TransactionCanceledException;
+    return describeRefusal(error.name, CancellationReasons as { Code: string }[]);
   }
 }
 
-const repeatCall = (call: TableCall): Promise<string[] | Answer> =>
-  client.send(new RepeatedCall(call)).catch((error: unknown) => {
-    if (!(error instanceof AwsServiceError)) throw error;
-    return describeRefusal(error.name, error.CancellationReasons);
-  });
+/** Binary values as on the wire, where the SDK returns bytes. */
+const withBase64 = (answer: Answer): Answer =>
+  JSON.parse(
+    JSON.stringify(answer, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+    ),
+  );
 
 const answerOf = ({ output, refusal }: TableCall): string[] | Answer => refusal ?? output ?? {};
 

@@ -1,10 +1,10 @@
 // One simulated world: the service, everything outside of it, the clock and the network between
 // them. Every choice comes from one seed.
 import { createHash } from "node:crypto";
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { stepSubjects } from "./areas/sequences.ts";
-import { createFaultPlan, type Fault } from "./faults.ts";
+import { createFaultPlan, type Fault, overlaps } from "./faults.ts";
 import { createNetwork } from "./network.ts";
 import {
   type ApiAnswer,
@@ -49,7 +49,7 @@ export async function loadCode(): Promise<Code> {
   Object.assign(process.env, settings);
   for (const { name } of Object.values(queueNames))
     process.env[`QUEUE_URL_${toEnvName(name)}`] = `https://queue.sim/${name}`;
-  for (const key of providerKeys)
+  for (const key of webhookProviderKeys)
     process.env[`PROVIDER_URL_${toEnvName(key)}`] = `https://${key}.sim`;
   const [service, sandbox, gateway] = await Promise.all([
     loadService(),
@@ -131,6 +131,11 @@ export function createWorld({
     story.push(`${stamp()} ${sentence}.`);
   };
   const faultPlan = createFaultPlan(faults);
+  const { outage } = faultPlan;
+  const isOutageOnly = (since: number) =>
+    outage !== undefined &&
+    overlaps(outage, { from: since - start, to: time.now() - start }) &&
+    faultPlan.countSince(since - start) === 0;
   const network = createNetwork({
     time,
     start,
@@ -158,6 +163,7 @@ export function createWorld({
     vault: outside.vault,
     answerRequest: outside.answerRequest,
     attempts,
+    isOutageOnly: outage && isOutageOnly,
     trace,
     tell,
   });
@@ -278,7 +284,7 @@ async function prepare(world: World): Promise<Omit<PreparedWorld, "table" | "end
     physicalAddress: "1 High Street, London",
   });
   const configs: PreparedWorld["configs"] = [];
-  for (const provider of providerKeys) {
+  for (const provider of webhookProviderKeys) {
     const body = {
       name: provider,
       provider,

@@ -21,18 +21,19 @@ export interface TestAccount {
 export async function createAccount(): Promise<TestAccount> {
   const email = uniqueEmail();
   const opened = await signups.signUp({ email, password, name: "Ada" });
-  const { user, organization, token } = opened;
-  const caller: Caller = {
-    orgId: organization.id,
-    plan: organization.plan,
-    kind: "session",
-    userId: user.id,
-    role: "owner",
-    scopes: ["*"],
-    sessionHash: sha256(token),
-  };
-  return { email, password, token, caller, opened };
+  return { email, password, token: opened.token, caller: ownerOf(opened), opened };
 }
+
+/** The caller of the session that a sign-up opened. */
+export const ownerOf = ({ user, organization, token }: OpenedSession): Caller => ({
+  orgId: organization.id,
+  plan: organization.plan,
+  kind: "session",
+  userId: user.id,
+  role: "owner",
+  scopes: ["*"],
+  sessionHash: sha256(token),
+});
 
 /** Logs in a user without a second factor. */
 export async function login(

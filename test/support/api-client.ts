@@ -1,9 +1,9 @@
 // A client of the service over HTTP. Each test gets its own organization.
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import { type ErrorMeaning, errorMeanings } from "../../shared/error-codes.ts";
 import type {} from "./setup/service.ts";
+import { waitFor } from "./wait-for.ts";
 
 export interface TestResponse<T> {
   status: number;
@@ -187,7 +187,7 @@ export interface ReceivedMail {
 }
 
 /**
- * Waits up to 30 seconds for a mail to this address in the local inbox. Returns the newest one.
+ * Waits for a mail to this address in the local inbox. Returns the newest one.
  */
 export async function waitForMail(
   email: string,
@@ -195,14 +195,19 @@ export async function waitForMail(
 ): Promise<ReceivedMail> {
   const read = async <T>(path: string) =>
     ((await (await fetch(`${service}/_local/inbox${path}`)).json()) as { data: T }).data;
-  for (let waited = 0; waited < 30_000; waited += 50) {
-    const [newest] = (await read<{ mails: { id: number }[] }>(`?to=${encodeURIComponent(email)}`))
-      .mails;
-    if (newest) return read<ReceivedMail>(`/${newest.id}`);
-    await sleep(50);
-  }
-  throw new Error(`No mail came for ${email}`);
+  return waitFor(async () => {
+    const { mails } = await read<{ mails: { id: number; subject: string }[] }>(
+      `?to=${encodeURIComponent(email)}`,
+    );
+    const [newest] = withoutNotices(mails);
+    if (!newest) throw new Error(`No mail came for ${email}`);
+    return read<ReceivedMail>(`/${newest.id}`);
+  });
 }
+
+/** Leaves out security notices, such as that about the API key that every test client creates. */
+export const withoutNotices = <Mail extends { subject: string }>(mails: Mail[]): Mail[] =>
+  mails.filter(({ subject }) => !subject.startsWith("Security notice: "));
 
 /**
  * Moves the clock of a local service to the start of its next minute, at which its rate limits

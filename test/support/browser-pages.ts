@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { inject } from "vitest";
 import { sampleOf } from "./seeded-random.ts";
+import { maxWaitMs } from "./wait-for.ts";
 
 /**
  * Features of Chromium that are off. Its last two are pages of the address bar, which it would load
@@ -23,8 +24,14 @@ const chromiumFlags = [
 ];
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: inject("chromium"), args: chromiumFlags });
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: inject("chromium"),
+    args: chromiumFlags,
+    timeout: maxWaitMs,
+  });
+  return browser.on("context", (context) => context.setDefaultTimeout(maxWaitMs));
+}
 
 export const phone = { viewport: { width: 390, height: 844 } };
 export const desk = { viewport: { width: 1280, height: 900 } };

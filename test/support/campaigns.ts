@@ -8,22 +8,21 @@ import { worker as jobs } from "../../functions/queue/jobs.ts";
 import { worker as lane } from "../../functions/queue/lane.ts";
 import { worker as send } from "../../functions/queue/send.ts";
 import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import * as reader from "../../shared/domain/audience/contacts/contact-reader.ts";
 import { createItem } from "../../shared/domain/audience/contacts/contact-writes.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
-import {
-  type Campaign,
-  NewCampaign,
-  NewVariant,
-} from "../../shared/domain/campaigns/campaign-schema.ts";
+import { type Campaign, NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
+import { NewVariant } from "../../shared/domain/campaigns/variant-schema.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
+import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sources from "../../shared/domain/sending/mail-sources.ts";
 import type { MailTimeline } from "../../shared/domain/sending/mail-timeline.ts";
 import { toMailingStats } from "../../shared/domain/sending/mailing-stats.ts";
 import { nextContactIds } from "../../shared/ids.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
-import type { SourceKind } from "../../shared/keys.ts";
+import { emailShards, type SourceKind } from "../../shared/keys.ts";
 import { newContact } from "./contacts.ts";
 import type { FakeProviderMail } from "./fake-provider.ts";
 import * as mailTest from "./sending.ts";
@@ -53,7 +52,7 @@ export async function createCampaignSender(
   const list = await groups.create("LIST", caller, { siteId, name: "News" });
   const template = await templates.create(
     caller,
-    templates.NewTemplate.parse({
+    NewTemplate.parse({
       siteId,
       name: "News",
       subject: "News, {{ firstName }}",
@@ -87,6 +86,17 @@ export async function insertListMembers(
   });
   await writeMany(items.map((item) => put(item, item)));
   return ids;
+}
+
+/** Finds a shard with at least two contacts. */
+export async function findShardWithContacts({
+  caller: { orgId },
+  siteId,
+}: CampaignSender): Promise<string> {
+  for (const shard of emailShards)
+    for await (const { items } of reader.readShard({ orgId, siteId }, shard))
+      if (items.length > 1) return shard;
+  throw new Error("No shard has two contacts");
 }
 
 export const createDraft = (

@@ -36,8 +36,7 @@ export async function openConsole(
   return { page, problems };
 }
 
-const waitForShell = (page: Page): Promise<void> =>
-  page.getByRole("navigation", { name: "Main" }).first().waitFor();
+const waitForShell = (page: Page): Promise<void> => page.getByRole("navigation").first().waitFor();
 
 /** Signs in on the page that asks for it, and waits for the screen behind it. */
 export async function signIn(page: Page, email: string): Promise<void> {
@@ -204,3 +203,9 @@ const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(`[document.documentElement, document.querySelector("main")].some(
     (element) => element.scrollWidth > element.clientWidth,
   )`);
+
+/** Opens the choices by keyboard, because the page can move under the pointer while it saves. */
+export async function chooseOption(box: Locator, option: string | RegExp): Promise<void> {
+  await box.press("ArrowDown");
+  await box.page().getByRole("option", { name: option, exact: true }).click();
+}

@@ -3,13 +3,10 @@
 // the response. All its later calls fail. A paused worker continues when its lease has expired and
 // another worker has done its work.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { S3Client } from "@aws-sdk/client-s3";
 import { expect } from "vitest";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { WebClient } from "../../shared/adapters/http/client.ts";
-import { KmsClient } from "../../shared/adapters/kms/client.ts";
-import { SqsClient } from "../../shared/adapters/sqs/client.ts";
 import * as clock from "../../shared/clock.ts";
+import { type AwsCall, interceptCalls } from "./aws-calls.ts";
 import { everything, seed } from "./extent.ts";
 import { randomOfTest, sampleOf } from "./seeded-random.ts";
 
@@ -22,6 +19,8 @@ interface WorkerRun {
   pendingCalls: Set<Promise<unknown>>;
   /** For a pause instead of a crash: runs while the worker is paused. */
   meanwhile?: (() => Promise<unknown>) | undefined;
+  /** Ends work of other workers before the clock moves for the pause. */
+  finishOthers?: (() => Promise<unknown>) | undefined;
   /** Pending while the worker is paused. */
   pause?: Promise<unknown>;
 }
@@ -64,7 +63,7 @@ async function runWithPause(
   pausesAt: number,
   when: CrashMoment,
   work: () => Promise<unknown>,
-  meanwhile: () => Promise<unknown>,
+  { meanwhile, finishOthers }: Pick<WorkerRun, "finishOthers"> & { meanwhile(): Promise<unknown> },
 ): Promise<CrashResult> {
   const run: WorkerRun = {
     crashAtStep: pausesAt,
@@ -73,6 +72,7 @@ async function runWithPause(
     crashed: false,
     pendingCalls: new Set(),
     meanwhile,
+    finishOthers,
   };
   await currentRun.run(run, work);
   await Promise.allSettled(run.pendingCalls);
@@ -103,9 +103,10 @@ export const crashAtSomeSteps = (scenario: CrashScenario): Promise<string[]> =>
 export const pausedAtSomeSteps = (
   meanwhile: () => Promise<unknown>,
   scenario: CrashScenario,
+  finishOthers?: () => Promise<unknown>,
 ): Promise<string[]> =>
   (everything ? runAtAllSteps : runAtSampledSteps)(scenario, (n, when, work) =>
-    runWithPause(n, when, work, meanwhile),
+    runWithPause(n, when, work, { meanwhile, finishOthers }),
   );
 
 /** `npm run test:all` uses both, and `npm test` one of them. */
@@ -117,6 +118,8 @@ export const interruptions = sampleOf(1, ["crashes", "is paused"] as const, "int
 type Interrupt = (
   work: () => Promise<unknown>,
   rest: () => Promise<unknown>,
+  /** Work of others that must end before the clock moves, because its own time does not move. */
+  others?: Promise<unknown>,
 ) => Promise<CrashResult>;
 
 /**
@@ -128,16 +131,22 @@ export function interruptedAtSomeSteps(
   scenario: (interrupt: Interrupt) => Promise<void>,
 ): Promise<string[]> {
   let meanwhile: () => Promise<unknown>;
+  let othersOfScenario: Promise<unknown> | undefined;
   const crashScenario: CrashScenario = (crash) =>
-    scenario(async (work, rest) => {
+    scenario(async (work, rest, others) => {
       meanwhile = rest;
+      othersOfScenario = others;
       const result = await crash(work);
       await rest();
       return result;
     });
   return how === "crashes"
     ? crashAtSomeSteps(crashScenario)
-    : pausedAtSomeSteps(() => meanwhile(), crashScenario);
+    : pausedAtSomeSteps(
+        () => meanwhile(),
+        crashScenario,
+        async () => othersOfScenario,
+      );
 }
 
 type InterruptedRun = (
@@ -255,26 +264,21 @@ async function callWithPause<T>(
 async function pauseWorker(run: WorkerRun): Promise<void> {
   run.pause = currentRun.exit(async () => {
     await Promise.allSettled(run.pendingCalls);
+    await run.finishOthers?.();
     clock.advanceClock(pauseSeconds);
     await run.meanwhile!();
   });
   await run.pause;
 }
 
-type SdkSend = (command: { constructor: { name: string } }, ...rest: never[]) => Promise<unknown>;
-
-/** Makes every call of a client a step. If `sqs` is given, it replaces the queues. */
-export function interceptClients(sqs?: SdkSend): void {
-  for (const client of [DynamoDbClient, KmsClient, S3Client, SqsClient] as {
-    prototype: unknown;
-  }[]) {
-    const prototype = client.prototype as { send: SdkSend };
-    const { send } = prototype;
-    prototype.send = function (this: unknown, command, ...rest) {
-      const effect = client === SqsClient && sqs ? sqs : send;
-      return countStep(command.constructor.name, () => effect.call(this, command, ...rest));
-    };
-  }
+/** Makes every call of a client a step. If `callQueue` is given, it replaces the queues. */
+export function interceptClients(callQueue?: (call: AwsCall) => Promise<object>): void {
+  for (const service of ["dynamodb", "kms", "s3", "sqs"] as const)
+    interceptCalls(service, (call, passThrough) =>
+      countStep(call.operation, () =>
+        service === "sqs" && callQueue ? callQueue(call) : passThrough(),
+      ),
+    );
   const { open } = WebClient.prototype;
   WebClient.prototype.open = (request) => countStep("request", () => open(request));
 }

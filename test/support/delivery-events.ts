@@ -3,12 +3,11 @@
 import { get, insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts";
-import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import type { SendItem } from "../../shared/domain/sending/sends.ts";
+import type { SendItem } from "../../shared/domain/sending/send-schema.ts";
 import * as ids from "../../shared/ids.ts";
 import type { QueueMessage } from "../../shared/kernel/queue-worker.ts";
-import { keys, ranges } from "../../shared/keys.ts";
+import { type Key, type KeyRange, keys, ranges } from "../../shared/keys.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../shared/queues.ts";
 import { createAccount } from "./accounts.ts";
 
@@ -48,7 +47,6 @@ export const sentItem = (id: number, siteId: number, toEmail: string): SendItem 
   v: 0,
 });
 
-let messages = 0;
 /** Creates an event. Opens and clicks are of a person, unless `more` overrides that. */
 export const createEvent = (
   sendId: number,
@@ -75,7 +73,6 @@ export async function createEventMessage(
   const first = await ids.nextEventIds(events.length);
   const numbered = events.map((event, i) => ({ ...event, id: first + i }));
   return {
-    messageId: `m${++messages}`,
     attempt: 1,
     body: { orgId, provider: "postmark", events: numbered },
   };
@@ -88,21 +85,32 @@ export const applyMessages = async (
   if (errors.length) throw errors[0];
 };
 
-/** Reads the counters of a day, by default of today, as sums of their shards. */
+/**
+ * Reads the counters of a day as sums of their shards, by default those of all days of the site:
+ * the clock of a paused worker can pass midnight.
+ */
 export async function readDayCounters(orgId: number, siteId: number, day?: string) {
-  const date = day ?? (await organizations.getToday(orgId));
+  const dates = day === undefined ? await listDaysWithCounters(orgId, siteId) : [day];
+  const ofEachDay = (rangeOf: (date: string) => KeyRange) =>
+    Promise.all(
+      dates.map((date) =>
+        queryAll<Record<string, unknown> & { sk: string }>(rangeOf(date), { consistent: true }),
+      ),
+    );
   const [items, domains, totals] = await Promise.all([
-    queryAll<Record<string, unknown>>(ranges.dayItems(orgId, siteId, date), { consistent: true }),
-    queryAll<Record<string, unknown> & { sk: string }>(
-      ranges.dayDomainCounters(orgId, siteId, date),
-      { consistent: true },
-    ),
+    ofEachDay((date) => ranges.dayItems(orgId, siteId, date)),
+    ofEachDay((date) => ranges.dayDomainCounters(orgId, siteId, date)),
     get<Record<string, number>>(keys.eventTotals(orgId, siteId)),
   ]);
   const byDomain = ["d0.example", "d1.example", "d2.example"].map((domain) =>
-    sumItems(domains.filter(({ sk }) => sk.startsWith(`D#${domain}#`))),
+    sumItems(domains.flat().filter(({ sk }) => sk.startsWith(`D#${domain}#`))),
   );
-  return { day: sumItems(items), totals: totals ?? {}, byDomain };
+  return { day: sumItems(items.flat()), totals: totals ?? {}, byDomain };
+}
+
+async function listDaysWithCounters(orgId: number, siteId: number): Promise<string[]> {
+  const items = await queryAll<Key>(ranges.days(orgId, siteId), { consistent: true });
+  return [...new Set(items.map(({ sk }) => sk.slice(0, "2026-11-21".length)))];
 }
 
 function sumItems(items: Record<string, unknown>[]): Record<string, number> {

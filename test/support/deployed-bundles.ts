@@ -6,9 +6,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { signForHost } from "../../infra/local/aws-signature.ts";
 import { openDataFolder } from "../../infra/local/data-folder.ts";
 import { startEngines } from "../../infra/local/engines/engines.ts";
-import { localCredentials, localRegion } from "../../infra/local/engines/sqs-and-s3.ts";
+import { localRegion } from "../../infra/local/engines/sqs-and-s3.ts";
 import { createGateway, type GatewayHandler } from "../../infra/local/gateway.ts";
 import { startHttpServer } from "../../infra/local/http-server.ts";
 import { openSandbox, type Sandbox } from "../../infra/local/sandbox/sandbox.ts";
@@ -51,7 +52,7 @@ export async function startDeployedBundles(
       .filter(([name]) => name.startsWith("AWS_ENDPOINT_URL"))
       .map(async ([name, target]) => ({
         name,
-        ...(await startRecordingProxy(target, (call) =>
+        ...(await startRecordingProxy(target, engines.credentials.secretAccessKey, (call) =>
           calls.push({ bundle: currentBundle, ...call }),
         )),
       })),
@@ -117,7 +118,7 @@ export async function startDeployedBundles(
   const client = new SQSClient({
     endpoint: engines.queues.endpoint,
     region: localRegion,
-    credentials: localCredentials,
+    credentials: engines.credentials,
     useQueueUrlAsEndpoint: false,
   });
   const invokeWorker = async (name: string): Promise<boolean> => {
@@ -162,9 +163,10 @@ export async function startDeployedBundles(
   };
 }
 
-/** Starts a proxy that forwards all requests to `target` and reports each call. */
+/** Starts a proxy that signs all requests for `target`, forwards them and reports each call. */
 async function startRecordingProxy(
   target: string,
+  secretAccessKey: string,
   report: (call: Omit<AwsCall, "bundle">) => void,
 ) {
   const server = createServer(async (request, response) => {
@@ -172,15 +174,21 @@ async function startRecordingProxy(
     for await (const part of request) parts.push(part);
     const body = Buffer.concat(parts);
     for (const call of readAwsCalls(request, body)) report(call);
+    const { method = "GET", url = "/", headers: given } = request;
+    const [path = "", query = ""] = url.split("?");
+    const signed = signForHost(
+      { method, path, query, headers: given },
+      new URL(target).host,
+      secretAccessKey,
+    );
     const {
       host,
       connection,
       "transfer-encoding": chunked,
       expect,
       ...headers
-    } = request.headers as Record<string, string>;
-    const method = request.method ?? "GET";
-    const answer = await fetch(target + request.url, {
+    } = signed.headers as Record<string, string>;
+    const answer = await fetch(`${target}${path}${query && `?${signed.query}`}`, {
       method,
       headers,
       ...(body.length && { body }),

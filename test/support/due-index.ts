@@ -2,7 +2,6 @@
 // first entry of each of its 128 shards; test/engine/due-work.test.ts tests them.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { unmarshallMap } from "../../shared/adapters/dynamodb/marshalling.ts";
 import { enqueue } from "../../shared/adapters/sqs/enqueue.ts";
 import * as clock from "../../shared/clock.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type Key,
 } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
+import { unmarshallMap } from "../simulation/dynamodb-json.ts";
 import { currentMemoryTable } from "./memory-dynamodb.ts";
 
 export interface DueEntry extends Key {

@@ -1,8 +1,8 @@
-// The extent of a run: `npm test` runs a sample, and `npm run test:all` everything.
-// vitest.config.ts sets the seed of the sample for all workers of a run, and prints it.
+// What a run takes: `npm test` takes a sample, and `npm run test:all` everything. vitest.config.ts
+// sets and prints the seed of the sample.
 
 /** True in `npm run test:all`: all crash points, and all histories at full length. */
-export const everything: boolean = process.env.TEST_ALL === "1";
+export const everything: boolean = process.env.TEST_EVERYTHING === "1";
 
-/** The seed of the samples. `SEED=123 npm test` repeats a run. */
+/** The seed of all samples of a run. `SEED=123 npm test` sets it. */
 export const seed: number = Number(process.env.SEED ?? 1);

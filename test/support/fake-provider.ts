@@ -8,6 +8,10 @@ import * as clock from "../../shared/clock.ts";
 export interface FakeProviderMail {
   sendId: number;
   to: string;
+  /** Postmark and SparkPost only: name and address. */
+  from?: string | undefined;
+  replyTo?: string | undefined;
+  headers?: Record<string, string> | undefined;
   /** Postmark only. */
   cc?: string | undefined;
   bcc: string | undefined;
@@ -247,17 +251,33 @@ const dialects: Record<"postmark" | "sparkpost" | "resend" | "ses", ProviderDial
     mail: (message) => {
       const { recipients, content, options } = message as {
         recipients: { address: { email: string }; metadata: { sendId: string } }[];
-        content: { subject: string; html?: string; text?: string };
+        content: {
+          from: { email: string; name?: string };
+          reply_to?: string;
+          headers: Record<string, string>;
+          subject: string;
+          html?: string;
+          text?: string;
+          attachments?: { name: string; data: string }[];
+        };
         options: { open_tracking?: boolean; click_tracking?: boolean };
       };
       return {
         sendId: Number(recipients[0]!.metadata.sendId),
         to: recipients[0]!.address.email,
+        from: content.from.name
+          ? `${content.from.name} <${content.from.email}>`
+          : content.from.email,
+        replyTo: content.reply_to,
+        headers: content.headers,
         bcc: undefined,
         subject: content.subject,
         html: content.html ?? "",
         text: content.text ?? "",
-        attachments: [],
+        attachments: (content.attachments ?? []).map(({ name, data }) => ({
+          filename: name,
+          content: data,
+        })),
         trackOpens: options.open_tracking,
         trackClicks: options.click_tracking,
       };
@@ -276,6 +296,14 @@ const dialects: Record<"postmark" | "sparkpost" | "resend" | "ses", ProviderDial
     mail: (message) => ({
       sendId: Number((message.Metadata as JsonObject).sendId),
       to: address(String(message.To)),
+      from: String(message.From),
+      replyTo: message.ReplyTo as string | undefined,
+      headers: Object.fromEntries(
+        ((message.Headers ?? []) as { Name: string; Value: string }[]).map(({ Name, Value }) => [
+          Name,
+          Value,
+        ]),
+      ),
       cc: message.Cc as string | undefined,
       bcc: message.Bcc as string | undefined,
       subject: String(message.Subject),
@@ -304,6 +332,7 @@ const dialects: Record<"postmark" | "sparkpost" | "resend" | "ses", ProviderDial
       sendId: Number((message.headers as Record<string, string>)["X-Send-Id"]),
       to: address((message.to as string[])[0]!),
       bcc: (message.bcc as string[] | undefined)?.[0],
+      headers: message.headers as Record<string, string>,
       subject: String(message.subject),
       html: String(message.html ?? ""),
       text: String(message.text ?? ""),

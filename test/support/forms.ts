@@ -12,6 +12,7 @@ import {
   submitForm as storeAndProcess,
 } from "../../shared/domain/forms/submission-processing.ts";
 import type * as submissions from "../../shared/domain/forms/submissions.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { createTestSite, type TestSite } from "./contacts.ts";
@@ -25,10 +26,7 @@ export async function createSiteWithSender(): Promise<TestSite> {
     fromEmail: "shop@example.com",
     fromName: "Shop",
   };
-  const { id } = await sendingConfigs.create(
-    site.caller,
-    sendingConfigs.NewSendingConfig.parse(config),
-  );
+  const { id } = await sendingConfigs.create(site.caller, NewSendingConfig.parse(config));
   await sendingConfigs.setVerified(site.caller, await sendingConfigs.find(site.caller, id), true);
   return site;
 }

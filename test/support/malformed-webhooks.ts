@@ -1,6 +1,7 @@
 // Webhook bodies that no provider sends: garbage, and samples with replaced values.
-import fc from "fast-check";
+
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
+import fc from "./fast-check.ts";
 import {
   createNotice,
   readSamples,

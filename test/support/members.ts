@@ -2,6 +2,8 @@
 
 import type { Caller } from "../../shared/caller.ts";
 import type { OpenedSession } from "../../shared/domain/identity/accounts.ts";
+import * as invitationAcceptance from "../../shared/domain/identity/invitation-acceptance.ts";
+import * as invitationLinks from "../../shared/domain/identity/invitation-links.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import { authenticate, sessionCookieName } from "../../shared/http/authenticate.ts";
 import type { RoleName } from "../../shared/rights.ts";
@@ -22,13 +24,13 @@ export async function invite(
   { role, siteIds = null, email = uniqueEmail() }: InvitedMember,
 ): Promise<{ id: number; email: string; token: string }> {
   const { id } = await invitations.create(caller, { email, role, siteIds });
-  const { token } = (await invitations.createToken(caller.orgId, id))!;
+  const { token } = (await invitationLinks.createToken(caller.orgId, id))!;
   return { id, email, token };
 }
 
 /** Accepts an invitation without a second factor. */
 export async function accept(token: string, secret = password): Promise<OpenedSession> {
-  const accepted = await invitations.accept({ token, password: secret }, client);
+  const accepted = await invitationAcceptance.accept({ token, password: secret }, client);
   if ("mfaRequired" in accepted) throw new Error("The acceptance waits for a second factor");
   return accepted;
 }

@@ -5,19 +5,17 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { createTable } from "../../infra/local/engines/table.ts";
-import { type AwsJsonCommand, AwsServiceError } from "../../shared/adapters/aws/json-client.ts";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { toServiceError } from "../simulation/aws-sdk.ts";
+import { toPlainOutput, toRequestText } from "../simulation/dynamodb-json.ts";
 import { createMemoryTable, type MemoryTable, TableError } from "../simulation/table.ts";
+import { type CallInterceptor, interceptCalls } from "./aws-calls.ts";
 
-const { prototype } = DynamoDbClient;
-const callEngine = prototype.send;
-let isUsed = false;
+let callEngine: (() => void) | undefined;
 const tables = new Map<string, MemoryTable>();
 
 /** For the set-up: the calls of the service go to tables in memory. */
 export function useMemoryTables(): void {
-  isUsed = true;
-  prototype.send = callMemoryTable;
+  callEngine = interceptCalls("dynamodb", callMemoryTable);
 }
 
 /**
@@ -25,19 +23,19 @@ export function useMemoryTables(): void {
  * if it reads the table with the SDK or shares it with other processes.
  */
 export function useDynamoDbEngine(): void {
-  isUsed = false;
-  prototype.send = callEngine;
+  callEngine?.();
+  callEngine = undefined;
 }
 
 /** For `beforeAll`: creates a table that only this test file uses. */
 export async function useOwnTable(): Promise<void> {
   process.env.TABLE_NAME = `own-${randomUUID()}`;
-  if (!isUsed) await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+  if (!callEngine) await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
 }
 
 /** Returns the table of the settings, or undefined if an engine has it. */
 export const currentMemoryTable = (): MemoryTable | undefined =>
-  isUsed ? tableNamed(process.env.TABLE_NAME!) : undefined;
+  callEngine ? tableNamed(process.env.TABLE_NAME!) : undefined;
 
 /** Returns the keys of all items of the table. */
 export async function listAllKeys(): Promise<{ pk: string; sk: string }[]> {
@@ -60,20 +58,22 @@ function tableNamed(name: string): MemoryTable {
   return table;
 }
 
-async function callMemoryTable<Output extends object>(
-  command: AwsJsonCommand<object, Output>,
-): Promise<Output> {
-  const input = JSON.parse(command.toBody()) as CallInput;
+const callMemoryTable: CallInterceptor = async ({ operation, input }) => {
+  const request = JSON.parse(toRequestText(withToken(operation, input))) as CallInput;
   // Calls take effect in their order, as with the embedded engine, while other work goes on.
   await nextTurn();
   try {
-    return command.toOutput(tableNamed(tableNameOf(input)).call(command.operation, input));
+    return toPlainOutput(tableNamed(tableNameOf(request)).call(operation, request));
   } catch (error) {
-    throw error instanceof TableError ? toServiceError(error) : error;
+    throw error instanceof TableError ? toServiceError(error.type, error) : error;
   } finally {
     await nextTurn();
   }
-}
+};
+
+/** The SDK adds the token, so that a repetition of the call changes nothing. */
+const withToken = (operation: string, input: object): object =>
+  operation === "TransactWriteItems" ? { ClientRequestToken: randomUUID(), ...input } : input;
 
 interface CallInput {
   TableName?: string;
@@ -88,13 +88,3 @@ function tableNameOf({ TableName, RequestItems, TransactItems, Statements }: Cal
   if (TransactItems) return Object.values(TransactItems[0]!)[0]!.TableName;
   return /"([^"]+)"/.exec(Statements![0]!.Statement)![1]!;
 }
-
-const toServiceError = ({ type, message, reasons }: TableError): AwsServiceError =>
-  new AwsServiceError(
-    {
-      status: 400,
-      text: JSON.stringify({ __type: type, message, CancellationReasons: reasons }),
-      header: () => undefined,
-    },
-    1,
-  );

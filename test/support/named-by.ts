@@ -13,6 +13,7 @@ export const kindByFieldName: Record<string, string> = {
   templateId: "templates",
   sendingConfigId: "sending-configs",
   campaignId: "campaigns",
+  seriesId: "campaign-series",
   sequenceId: "sequences",
   formId: "forms",
 };

@@ -4,6 +4,7 @@ import type { RouteGroup } from "../../shared/http/dispatch.ts";
 import { shortPath } from "../../shared/http/operation-id.ts";
 import type { Route } from "../../shared/http/route.ts";
 import { invokeRoute, type LambdaRequest } from "./lambda-requests.ts";
+import { tinyPicture } from "./tiny-picture.ts";
 
 export type RouteSignature = `${string} /${string}`;
 export interface RouteEntry {
@@ -54,6 +55,11 @@ const recordMakers: Record<
   },
   imports: { signature: "POST /imports/upload", body: () => Buffer.from("email\nann@example.net") },
   exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
+  media: { signature: "POST /media", body: () => tinyPicture },
+  snippets: {
+    signature: "POST /snippets",
+    body: () => ({ name: "footer", html: "<p>Bye</p>" }),
+  },
   templates: {
     signature: "POST /templates",
     body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }),
@@ -82,6 +88,16 @@ const recordMakers: Record<
   holidays: {
     signature: "POST /holidays",
     body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates }),
+  },
+  "campaign-series": {
+    signature: "POST /campaign-series",
+    body: (made) => ({
+      name: "Monday news",
+      schedule: { frequency: "weekly", weekdays: ["monday"], time: "09:00" },
+      templateId: made.templates,
+      listId: made.lists,
+      sendingConfigId: made["sending-configs"],
+    }),
   },
   scoring: {
     signature: "POST /scoring/rules",
@@ -149,7 +165,7 @@ function toRequest(given: object, siteId: number | undefined): LambdaRequest {
   if (!Buffer.isBuffer(given)) return { body: { ...given, ...site } };
   return {
     raw: given,
-    headers: { "content-type": "text/csv" },
+    headers: { "content-type": given === tinyPicture ? "image/png" : "text/csv" },
     ...(siteId !== undefined && { query: { siteId: String(siteId) } }),
   };
 }

@@ -1,10 +1,10 @@
 // The OpenAPI document, read with an independent JSON Schema validator.
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { OpenApiDocument, Operation } from "../../shared/http/openapi/document.ts";
+import type { OpenApiDocument, OperationObject } from "../../shared/http/openapi/document.ts";
 import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
 
-export interface DocumentedOperation extends Operation {
+export interface DocumentedOperation extends OperationObject {
   /** `GET /api/v1/sites` */
   key: string;
   method: string;

@@ -4,6 +4,7 @@ import { Secret, TOTP } from "otpauth";
 import { expectStatus, password, request, signedUp, waitForMail } from "./api-client.ts";
 import type { ExampleWorld } from "./openapi-example-world.ts";
 import type { FakeStripe } from "./stripe/fake-stripe.ts";
+import { tinyPicture } from "./tiny-picture.ts";
 
 export interface ExampleOverrides {
   path?: Record<string, string | number>;
@@ -69,6 +70,18 @@ const matchOne = (pattern: RegExp, text: string | null | undefined): string => {
 /** A unique address, because all worlds share the inbox. */
 const uniqueEmail = () => `ann-${crypto.randomUUID()}@example.com`;
 
+/** Gives a campaign someone to reach and an address to name. */
+async function makeAudience(world: ExampleWorld): Promise<void> {
+  await world.callAndExpect("PUT", "/compliance", {
+    physicalAddress: "1 High Street\nLondon",
+    enabled: true,
+  });
+  await world.callAndExpect("POST", "/contacts", {
+    email: uniqueEmail(),
+    lists: [await world.ensureRecord("lists")],
+  });
+}
+
 async function resetToken({ email, service }: ExampleWorld): Promise<string> {
   expectStatus(200, await request("POST", "/auth/forgot-password", { email }, { service }));
   await fetch(`${service}/_local/settle`, { method: "POST" });
@@ -107,15 +120,25 @@ async function joinAnother({ email, service }: ExampleWorld): Promise<number> {
   return other.orgId;
 }
 
-async function secureToken(world: ExampleWorld): Promise<string> {
+async function secureToken(world: ExampleWorld, more: object = {}): Promise<string> {
   await world.ensureRecord("sending-configs");
   const to = uniqueEmail();
   await world.callAndExpect("POST", "/send", {
     ...(await world.requestExample("POST /api/v1/send")),
+    ...more,
     to,
     secure: true,
   });
   return matchOne(/\/secure\/([\w.-]+)/, (await waitForMail(to, world.service)).text);
+}
+
+/** Returns the token of a link on the page of a message with a file. */
+async function secureFileToken(world: ExampleWorld): Promise<string> {
+  const type = "application/octet-stream";
+  const attachments = [{ filename: "notes.dat", type, content: "YQ==" }];
+  const page = `${world.service}/secure/${await secureToken(world, { attachments })}`;
+  const shown = await fetch(page, { method: "POST", body: new URLSearchParams() });
+  return matchOne(/\/secure\/files\/([\w-]+)/, await shown.text());
 }
 
 async function confirmationToken(world: ExampleWorld): Promise<string> {
@@ -153,6 +176,19 @@ async function sendCampaign(world: ExampleWorld): Promise<number> {
   await world.runUntilIdle();
   return id;
 }
+
+const publicArchive = async (world: ExampleWorld) => {
+  const id = await world.ensureRecord("sites");
+  await world.callAndExpect("PUT", `/sites/${id}`, { archive: true });
+  return { path: { id } };
+};
+
+const archivedEmail: ExampleSetup = async (world) => {
+  const { path } = await publicArchive(world);
+  const campaignId = await sendCampaign(world);
+  await world.callAndExpect("PUT", `/campaigns/${campaignId}/archive`, { archive: true });
+  return { path: { ...path, campaignId } };
+};
 
 const endedCampaign: ExampleSetup = async (world) => {
   await unsubscribeToken(world);
@@ -235,6 +271,12 @@ const stepId: ExampleSetup = async (world) => {
   return { path: { id, stepId: steps[1]!.id } };
 };
 
+async function saveDraft(world: ExampleWorld): Promise<unknown> {
+  const id = await world.ensureRecord("sequences");
+  const example = await world.requestExample("PUT /api/v1/sequences/{id}/draft");
+  return world.callAndExpect("PUT", `/sequences/${id}/draft`, example);
+}
+
 const variantId: ExampleSetup = async (world) => {
   const id = await world.ensureRecord("campaigns");
   const example = await world.requestExample("POST /api/v1/campaigns/{id}/variants");
@@ -312,7 +354,42 @@ async function uploadPeople(world: ExampleWorld): Promise<ExampleOverrides> {
   return { body: { ...(await world.requestExample("POST /api/v1/imports/upload")), uploadId } };
 }
 
+/** Uploads a file and returns the body of POST /media with it. */
+export async function uploadPicture(world: ExampleWorld): Promise<object> {
+  const upload = {
+    ...{ filename: "shoes.png", type: "image/png" },
+    ...{ size: tinyPicture.length, purpose: "picture" },
+  };
+  const { uploadId, uploadUrl } = await world.callAndExpect<{
+    uploadId: string;
+    uploadUrl: string;
+  }>("POST", "/attachments", upload);
+  const body = new Uint8Array(tinyPicture);
+  await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "image/png" }, body });
+  return { ...(await world.requestExample("POST /api/v1/media")), uploadId };
+}
+
+const mediaFile = async (world: ExampleWorld): Promise<ExampleOverrides> => {
+  const id = await world.ensureRecord("media");
+  const { url } = await world.callAndExpect<{ url: string }>("GET", `/media/${id}`);
+  const [orgId = "", file = ""] = url.split("/").slice(-2);
+  return { path: { orgId, file } };
+};
+
+const otherContact: ExampleSetup = async (world) => {
+  const { id } = await world.callAndExpect("POST", "/contacts", { email: uniqueEmail() });
+  return { body: { into: id } };
+};
+
+const pendingContact: ExampleSetup = async (world) => {
+  await world.ensureRecord("sending-configs");
+  const contact = { email: uniqueEmail(), status: "pending" };
+  return { path: { id: (await world.callAndExpect("POST", "/contacts", contact)).id } };
+};
+
 export const exampleSetups: Record<string, ExampleSetup> = {
+  requestConfirmation: pendingContact,
+  mergeContact: otherContact,
   signUp: async () => ({ body: { email: uniqueEmail(), password: "a long pass phrase" } }),
   logIn: async ({ email }) => ({ body: { email, password } }),
   resetPassword: async (world) => ({
@@ -344,6 +421,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     body: { code: await totpCode(world, (await setUpTotp(world)).secret) },
   }),
   disableTotp: async (world) => ({ body: { code: await enableTotp(world) } }),
+  enableEmailOtp: async () => ({ body: { password } }),
   disableEmailOtp: async (world) => {
     await world.callAndExpect("POST", "/mfa/email-otp/enable");
     return { body: { password } };
@@ -384,16 +462,9 @@ export const exampleSetups: Record<string, ExampleSetup> = {
       path: { id: (await world.callAndExpect("POST", "/segments", { name: "All", rules })).id },
     };
   },
-  previewCampaign: doFirst(async (world) => {
-    await world.callAndExpect("PUT", "/compliance", {
-      physicalAddress: "1 High Street\nLondon",
-      enabled: true,
-    });
-    await world.callAndExpect("POST", "/contacts", {
-      email: uniqueEmail(),
-      lists: [await world.ensureRecord("lists")],
-    });
-  }),
+  previewCampaign: doFirst(makeAudience),
+  previewCampaignSeries: doFirst(makeAudience),
+  previewCampaignSeriesDraft: doFirst(makeAudience),
   getCampaignAudience: doFirst(async (world) =>
     world.callAndExpect("POST", "/contacts", {
       email: uniqueEmail(),
@@ -427,6 +498,9 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   listSequenceSteps: stepId,
   updateSequenceStep: stepId,
   deleteSequenceStep: stepId,
+  getSequenceDraft: doFirst(saveDraft),
+  deleteSequenceDraft: doFirst(saveDraft),
+  publishSequenceDraft: doFirst(saveDraft),
   triggerSequenceWebhook: async (world) => {
     const { webhookUrl } = await world.callAndExpect<{ webhookUrl: string }>(
       "GET",
@@ -479,6 +553,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   exportSuppressions: suppressed,
   listSecureMessages: withRecord("secure-messages"),
   getSecureMessagePage: async (world) => ({ path: { token: await secureToken(world) } }),
+  getSecureMessageFile: async (world) => ({ path: { file: await secureFileToken(world) } }),
   viewSecureMessage: async (world) => ({ path: { token: await secureToken(world) }, ...form({}) }),
   getDashboardOverview: doFirst(sendCampaign),
   getAnalyticsOverview: afterDelivery,
@@ -487,6 +562,14 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   listContactsWithoutSequences: withRecord("contacts"),
   createImport: uploadPeople,
   previewImport: uploadPeople,
+  getContactFieldConversion: doFirst(async (world) => {
+    const id = await world.ensureRecord("contacts");
+    await world.callAndExpect("PUT", `/contacts/${id}`, { customFields: { plan: "7" } });
+    const declare = (type: string) =>
+      world.callAndExpect("PUT", "/contact-fields/plan", { label: "Plan", type });
+    await declare("text");
+    await declare("number");
+  }),
   deleteContactField: doFirst((world) =>
     world.callAndExpect("PUT", "/contact-fields/plan", { label: "Plan" }),
   ),
@@ -512,10 +595,16 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     ...form({ "List-Unsubscribe": "One-Click" }),
   }),
   getOneClickPage: async (world) => ({ query: { token: await unsubscribeToken(world) } }),
+  viewArchive: publicArchive,
+  viewArchiveFeed: publicArchive,
+  viewArchivedEmail: archivedEmail,
+  viewEmailInBrowser: async () => ({ path: { token: "preview" } }),
   getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   listWebhookDeliveries: doFirst(deliveryOf),
   retryWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
   getStockPhotoFile: photo,
+  createMedia: async (world) => ({ body: await uploadPicture(world) }),
+  getMediaFile: mediaFile,
   getConsoleFile: consoleFile,
 };

@@ -4,7 +4,7 @@
 import { expectStatus, signedUp, type TestClient, type TestResponse } from "./api-client.ts";
 import { kindByFieldName } from "./named-by.ts";
 import type { DocumentedOperation } from "./openapi-document.ts";
-import { addMember } from "./openapi-example-setup.ts";
+import { addMember, uploadPicture } from "./openapi-example-setup.ts";
 
 type Fields = Record<string, unknown>;
 interface WithId {
@@ -187,6 +187,8 @@ const makers: Record<string, ExampleMaker> = {
     await world.runUntilIdle();
     return body.data.id;
   },
+  media: async (world) =>
+    (await world.callAndExpect("POST", "/media", await uploadPicture(world))).id,
   exports: async (world, kind) => {
     const id = await createFromExample(world, kind, 1);
     await world.runUntilIdle();

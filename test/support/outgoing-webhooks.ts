@@ -27,6 +27,7 @@ export const createEvents = (n = 1, event: EventType = "delivered"): OutgoingEve
       contactId: 17,
       email: `ann-${id}@example.net`,
       timestamp: clock.now().toISOString(),
+      details: {},
     };
   });
 

@@ -1,39 +1,50 @@
 // Pauses one DynamoDB call, so that a test can run other work at that point.
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import type {
+  BatchExecuteStatementCommandInput,
+  BatchWriteCommandInput,
+  GetCommandInput,
+  QueryCommandInput,
+  TransactWriteCommandInput,
+  UpdateCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import { interceptCalls } from "./aws-calls.ts";
 
-type ClientSend = (this: unknown, command: object) => Promise<unknown>;
-const client = DynamoDbClient.prototype as unknown as { send: ClientSend };
-let original: ClientSend | undefined;
+interface Inputs {
+  any: object;
+  BatchExecuteStatement: BatchExecuteStatementCommandInput;
+  BatchWriteItem: BatchWriteCommandInput;
+  GetItem: GetCommandInput;
+  Query: QueryCommandInput;
+  TransactWriteItems: TransactWriteCommandInput;
+  UpdateItem: UpdateCommandInput;
+}
 
-/**
- * Pauses the n-th call with this command, or the first one that `matches`, until `release` is
- * called.
- */
-export function pauseCall<C extends object>(
-  Command: new (...args: never[]) => C,
-  matches: number | ((command: C) => boolean) = 1,
+const pauses = new Set<() => void>();
+
+/** Pauses the n-th call of this operation, or the first one that `matches`, until `release`. */
+export function pauseCall<O extends keyof Inputs>(
+  operation: O,
+  matches: number | ((input: Inputs[O]) => boolean) = 1,
 ) {
-  const { send } = client;
-  original ??= send;
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const n = typeof matches === "number" ? matches : 1;
   let calls = 0;
-  client.send = async function (command) {
-    if (
-      command instanceof Command &&
-      (typeof matches === "number" || matches(command)) &&
-      ++calls === n
-    ) {
+  const end = interceptCalls("dynamodb", async (call, passThrough) => {
+    const isMeant =
+      (operation === "any" || call.operation === operation) &&
+      (typeof matches === "number" || matches(call.input as unknown as Inputs[O]));
+    if (isMeant && ++calls === n) {
       reached.resolve();
       await released.promise;
     }
-    return send.call(this, command);
-  };
+    return passThrough();
+  });
+  pauses.add(end);
   return { reached: reached.promise, release: released.resolve };
 }
 
 /** For `afterEach`: removes all pauses. */
-export function restoreClient(): void {
-  client.send = original ?? client.send;
-  original = undefined;
+export function removePauses(): void {
+  for (const end of pauses) end();
+  pauses.clear();
 }

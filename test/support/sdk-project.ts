@@ -16,7 +16,7 @@ export interface SdkProject {
   /** Files of the package. */
   packedFiles: string[];
   /** Compiles the project strictly. Throws with the errors of the compiler. */
-  compile(): Promise<void>;
+  compile(options?: string[]): Promise<void>;
   remove(): void;
 }
 
@@ -34,6 +34,8 @@ export async function createSdkProject(): Promise<SdkProject> {
   const compilerOptions = {
     target: "es2022",
     module: "nodenext",
+    jsx: "react-jsx",
+    allowImportingTsExtensions: true,
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
@@ -50,9 +52,9 @@ export async function createSdkProject(): Promise<SdkProject> {
     folder,
     minifiedBytes,
     packedFiles: files.map(({ path }) => path),
-    compile: async () => {
+    compile: async (options = []) => {
       const compiler = join(root, "node_modules/typescript/bin/tsc");
-      await run(process.execPath, [compiler, "-p", folder]).catch(
+      await run(process.execPath, [compiler, "-p", folder, ...options]).catch(
         ({ stdout: errors }: { stdout: string }) => {
           throw new Error(errors);
         },

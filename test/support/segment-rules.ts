@@ -1,11 +1,13 @@
 // Random segment rules and contacts, and a naive evaluation of rules to compare results with.
-import fc from "fast-check";
+
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import type { CustomFieldType } from "../../shared/domain/audience/contacts/parse-field-value.ts";
 import type { Operator, Scalar } from "../../shared/domain/audience/segments/rule-operators.ts";
 import type {
   SegmentCondition,
   SegmentRules,
 } from "../../shared/domain/audience/segments/segment-rules.ts";
+import fc from "./fast-check.ts";
 
 export const evaluationTime = new Date("2026-06-15T12:00:00.000Z");
 export const existingTags = [1, 2, 3];
@@ -58,6 +60,26 @@ const custom = fc.oneof(
   fc.constantFrom("", "tomorrow", "2026-02-30"),
 );
 
+// Fields with declared types. Some contacts have a value from before the declaration.
+export const declaredTypes: Record<string, CustomFieldType> = {
+  day: "date",
+  moment: "datetime",
+  colors: "list",
+  size: "number",
+};
+export const organizationZone = "America/New_York";
+const zone = fc.constantFrom("Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago");
+const leftover = fc.constantFrom("soon", 5, "2026-02-30", "Ann", null);
+const anyDay = fc.constantFrom(
+  ...["2026-06-10", "2026-06-14", "2026-06-15", "2026-06-16", "2026-06-22", "2024-02-29"],
+  ...["2000-06-15", "1999-06-16", "2025-02-28"],
+);
+const anyMoment = fc.oneof(
+  fc.constantFrom(...instants, "2026-06-14T10:30:00.000Z", "2026-06-16T01:00:00.000Z"),
+  fc.constantFrom("2026-06-15T04:30:00.000Z", "2001-06-15T23:30:00.000Z"),
+);
+const colors = fc.uniqueArray(word, { minLength: 1, maxLength: 3 });
+
 const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 const ids = (from: number[]) =>
   optional(fc.uniqueArray(fc.constantFrom(...from), { minLength: 1 }).map((all) => new Set(all)));
@@ -72,7 +94,19 @@ export const contactFields: fc.Arbitrary<Partial<ContactItem>> = fc
     openCount: optional(fc.constantFrom(0, 1, 5)),
     lastOpenedAt: optional(instant),
     createdAt: instant,
-    customFields: optional(fc.record({ a: custom, "b.c": custom }, { requiredKeys: [] })),
+    timezone: optional(zone),
+    customFields: optional(
+      fc.record(
+        {
+          ...{ a: custom, "b.c": custom },
+          day: fc.oneof({ arbitrary: anyDay, weight: 4 }, leftover),
+          moment: fc.oneof({ arbitrary: anyMoment, weight: 4 }, leftover),
+          colors: fc.oneof({ arbitrary: colors, weight: 4 }, leftover),
+          size: fc.oneof(count, leftover),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
     tags: fc.oneof(ids([...existingTags, deletedTag]), fc.constant(new Set([deletedTag]))),
     forms: ids([4]),
     openedCampaigns: ids([5, 6]),
@@ -104,6 +138,18 @@ const timeWays: OperatorCases = [
   [["inLastDays", "notInLastDays"], fc.constantFrom(1, 5.5, 400)],
   existence,
 ];
+const newDateWays: OperatorCases = [
+  [["on", "notOn", "notBefore", "notAfter"], days],
+  [["inNextDays", "notInNextDays"], fc.constantFrom(1, 5.5, 400)],
+  [["today", "notToday"], none],
+  [["anniversaryInDays", "notAnniversaryInDays"], fc.constantFrom(0, 1, 7, 258)],
+];
+const dateWays: OperatorCases = [
+  [["equals", "notEquals", "before", "after"], fc.oneof(days, anyDay)],
+  [["inLastDays", "notInLastDays"], fc.constantFrom(1, 5.5, 400)],
+  ...newDateWays,
+  existence,
+];
 const scalar = fc.oneof(word, count, fc.boolean());
 const tag = fc.constantFrom(1, 2, deletedTag, "One", "none");
 const flagWays: OperatorCases = [[["equals", "notEquals"], fc.boolean()], existence];
@@ -122,8 +168,19 @@ const operatorCases: Record<string, OperatorCases> = {
   score: numberWays,
   openCount: numberWays,
   "event.bought": numberWays,
-  lastOpenedAt: timeWays,
-  createdAt: timeWays,
+  lastOpenedAt: [...timeWays, ...newDateWays],
+  createdAt: [...timeWays, ...newDateWays],
+  "customFields.day": dateWays,
+  "customFields.moment": dateWays,
+  "customFields.colors": [
+    [["equals", "notEquals", "contains", "notContains"], word],
+    [["in", "notIn", "containsAny", "notContainsAny"], oneToThree(word)],
+    existence,
+  ],
+  "customFields.size": [
+    [["equals", "notEquals"], fc.oneof(count, fc.constantFrom("5", "7.50"))],
+    [["greaterThan", "lessThan"], count],
+  ],
   "customFields.a": [
     ...textWays,
     [["greaterThan", "lessThan"], count],
@@ -132,6 +189,8 @@ const operatorCases: Record<string, OperatorCases> = {
       .map(([ops, value]): OperatorCases[number] => [ops.filter((op) => !/quals/.test(op)), value]),
     [["equals", "notEquals"], scalar],
     [["in", "notIn"], oneToThree(scalar)],
+    [["containsAny", "notContainsAny"], oneToThree(word)],
+    ...newDateWays,
   ],
   "customFields.b.c": [[["equals", "contains"], word]],
   tag: [
@@ -195,14 +254,37 @@ export function matchesNaively(
       : node.conditions.some((one) => matchesNaively(contact, one));
   }
   const { field, operator, value } = node;
+  const type = declaredTypes[field.slice("customFields.".length)];
+  const isDateField = type === "date" || type === "datetime";
   const opposite = {
     notEquals: "equals",
     notContains: "contains",
+    notContainsAny: "containsAny",
     notInLastDays: "inLastDays",
     notExists: "exists",
     notIn: "in",
+    ...strictOpposites,
   }[operator as string];
-  if (opposite) return !matchesNaively(contact, { ...node, operator: opposite as Operator });
+  if (opposite) {
+    const isStrict = operator in strictOpposites || (isDateField && operator === "notInLastDays");
+    if (isStrict && !dayRange(actualOf(contact, field))) return false;
+    return !matchesNaively(contact, { ...node, operator: opposite as Operator });
+  }
+  if (type === "list") return listMatches(actualOf(contact, field), operator, value);
+  const isLocal = isDateField || field.endsWith("At");
+  const isDateOperator = ["on", "inNextDays", "today", "anniversaryInDays"].includes(operator);
+  const isLocalOperator =
+    isLocal &&
+    (["equals", "before", "after"].includes(operator) ||
+      (isDateField && operator === "inLastDays"));
+  if (isDateOperator || isLocalOperator) {
+    const place = isLocal ? (contact.timezone ?? organizationZone) : "UTC";
+    return dateMatches(actualOf(contact, field), { operator, value, place });
+  }
+  if (operator === "containsAny")
+    return (value as Scalar[]).some((one) =>
+      matchesNaively(contact, { field, operator: "contains", value: String(one) }),
+    );
   if (operator === "in")
     return (value as Scalar[]).some((one) =>
       matchesNaively(contact, { field, operator: "equals", value: one }),
@@ -214,11 +296,66 @@ export function matchesNaively(
       ((field.endsWith("opened") ? contact.openedCampaigns : contact.sentCampaigns)?.has(5) ??
         false) === (value ?? true)
     );
+  const compared = type === "number" && value !== undefined ? Number(value) : value;
+  return compareScalar(actualOf(contact, field), field, operator, compared);
+}
+
+const strictOpposites = {
+  ...{ notOn: "on", notBefore: "before", notAfter: "after", notToday: "today" },
+  ...{ notInNextDays: "inNextDays", notAnniversaryInDays: "anniversaryInDays" },
+};
+
+function actualOf(contact: ContactItem, field: string): unknown {
   const own = contact as unknown as Record<string, unknown>;
-  const actual = field.startsWith("customFields.")
+  return field.startsWith("customFields.")
     ? contact.customFields?.[field.slice(13)]
     : (own[field] ?? (/score|Count|event/.test(field) ? 0 : undefined));
-  return compareScalar(actual, field, operator, value);
+}
+
+function listMatches(actual: unknown, operator: Operator, value: unknown): boolean {
+  if (operator === "exists") return actual !== undefined && actual !== null && actual !== "";
+  if (!Array.isArray(actual)) return false;
+  const asked = [value].flat().map(lower);
+  return actual.some((one) => asked.includes(lower(one)));
+}
+
+const localDay = (at: number, place: string): string =>
+  new Date(at).toLocaleDateString("en-CA", { timeZone: place });
+
+function dateMatches(
+  actual: unknown,
+  { operator, value, place }: { operator: Operator; value: unknown; place: string },
+): boolean {
+  if (!dayRange(actual)) return false;
+  const text = actual as string;
+  const at = text.length > 10 ? Date.parse(text) : undefined;
+  const day = at === undefined ? text : localDay(at, place);
+  const dayFrom = (days: number) =>
+    new Date(Date.parse(localDay(evaluationTime.getTime(), place)) + days * 86_400_000)
+      .toISOString()
+      .slice(0, 10);
+  const distance = ((at ?? 0) - evaluationTime.getTime()) / 86_400_000;
+  const asked = String(value);
+  const bothTimes = at !== undefined && asked.length > 10;
+  const askedDay = asked.length > 10 ? localDay(Date.parse(asked), place) : asked;
+  const [left, right] = bothTimes ? [at, Date.parse(asked)] : [day, askedDay];
+  if (operator === "on" || operator === "equals") return left === right;
+  if (operator === "before") return left < right;
+  if (operator === "after") return left > right;
+  if (operator === "today") return day === dayFrom(0);
+  const days = value as number;
+  if (operator === "inLastDays")
+    return at === undefined
+      ? day <= dayFrom(0) && day >= dayFrom(-Math.floor(days))
+      : distance <= 0 && distance >= -days;
+  if (operator === "inNextDays")
+    return at === undefined
+      ? day >= dayFrom(0) && day <= dayFrom(Math.floor(days))
+      : distance >= 0 && distance <= days;
+  const target = dayFrom(days);
+  const isLeapYear = Number(target.slice(0, 4)) % 4 === 0;
+  const counted = day.endsWith("-02-29") && !isLeapYear ? "-02-28" : day.slice(4);
+  return target.endsWith(counted);
 }
 
 const tagMatches = (carried: number[], operator: Operator, value: unknown): boolean =>

@@ -1,30 +1,41 @@
 // The sending path without Lambda: each test file has its own table and queues, so that it can run
 // the workers itself and move the clock, and a check that all counts agree.
+import type { SendMessageBatchCommandInput } from "@aws-sdk/client-sqs";
 import { expect } from "vitest";
 import type * as z from "zod";
-import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
-import { get, query, queryAll } from "../../shared/adapters/dynamodb/table.ts";
-import type { SendMessageBatchCommand } from "../../shared/adapters/sqs/client.ts";
+import { get, getMany, query, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as batches from "../../shared/domain/sending/accept/accept-batch.ts";
+import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
+import { BatchMessage } from "../../shared/domain/sending/accept/batch-message.ts";
+import { loadIntake } from "../../shared/domain/sending/accept/intake.ts";
+import { SingleMessage } from "../../shared/domain/sending/accept/single-message.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
-import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
-import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
-import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
-import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { lookUpSends } from "../../shared/domain/sending/look-up-sends.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
-import * as sends from "../../shared/domain/sending/sends.ts";
-import * as singles from "../../shared/domain/sending/single-sends.ts";
-import { type DueWorkKind, keys, ranges } from "../../shared/keys.ts";
+import { readSinglesBetween } from "../../shared/domain/sending/send-feed.ts";
+import type { Send } from "../../shared/domain/sending/send-schema.ts";
+import { handOverSingle } from "../../shared/domain/sending/single/hand-over.ts";
+import {
+  isBulk,
+  isSettled,
+  type SingleSendItem,
+} from "../../shared/domain/sending/single/single-send-item.ts";
+import type { SweptWindow } from "../../shared/domain/sending/single/sweep-windows.ts";
+import { inParallel } from "../../shared/kernel/parallel.ts";
+import { type DueWorkKind, type Key, keys, ranges } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { createAccount } from "./accounts.ts";
+import { type AwsCall, interceptCalls } from "./aws-calls.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
 import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
@@ -38,7 +49,6 @@ interface QueueBody {
   shard: number;
   job: string;
   siteId: number;
-  assists?: { owner: string; place: number };
   lookUp?: number[];
   log: string;
 }
@@ -52,8 +62,8 @@ interface Message {
 }
 export const pendingMessages: Message[] = [];
 
-async function enqueueMessages(command: unknown): Promise<object> {
-  const { QueueUrl = "", Entries = [] } = (command as SendMessageBatchCommand).input;
+async function enqueueMessages({ input }: AwsCall): Promise<object> {
+  const { QueueUrl = "", Entries = [] } = input as unknown as SendMessageBatchCommandInput;
   for (const { MessageBody = "{}", DelaySeconds = 0 } of Entries)
     pendingMessages.push({
       queue: QueueUrl.split("/").at(-1)!,
@@ -67,7 +77,7 @@ async function enqueueMessages(command: unknown): Promise<object> {
 /** For `beforeAll`: creates a table and queues that only this test file uses. */
 export async function useOwnTableAndQueues(): Promise<void> {
   await useOwnTable();
-  interceptClients(enqueueMessages as never);
+  interceptClients(enqueueMessages);
 }
 
 export interface TestSender {
@@ -101,12 +111,14 @@ export async function createSender(
     fromName: "Shop",
     ...more,
   };
-  const { id: configId } = await sendingConfigs.create(
-    caller,
-    sendingConfigs.NewSendingConfig.parse(config),
-  );
+  const { id: configId } = await sendingConfigs.create(caller, NewSendingConfig.parse(config));
+  // The owner is told about the new sender, by the same provider.
+  pendingMessages.splice(0, Infinity, ...pendingMessages.filter(isNoNotice));
   return { caller, token, siteId, configId, provider };
 }
+
+const isNoNotice = ({ queue }: (typeof pendingMessages)[number]): boolean =>
+  queue !== queues.systemMail.name;
 
 /** POST /send without HTTP. */
 export async function send(
@@ -160,9 +172,8 @@ export const uniqueRecipients = (n: number): { to: string }[] => {
 
 const workers: Record<string, (body: QueueBody) => Promise<void>> = {
   send: ({ orgId, sendId, configId, lookUp }) =>
-    lookUp ? lookUpSends(orgId, configId, lookUp) : singles.handOverSingle(orgId, sendId),
-  lane: ({ orgId, configId, assists }) =>
-    assists ? laneRunner.assistLane(orgId, configId, assists) : runLane(orgId, configId),
+    lookUp ? lookUpSends(orgId, configId, lookUp) : handOverSingle(orgId, sendId),
+  lane: ({ orgId, configId }) => runLane(orgId, configId),
   drain: ({ what, shard }) => due.drain(what, shard),
   jobs: async ({ job, orgId, siteId, log }) => {
     if (job === "fold-mail-log") await foldMailLog({ orgId, siteId });
@@ -172,6 +183,23 @@ const workers: Record<string, (body: QueueBody) => Promise<void>> = {
 
 export const runLane = (orgId: number, configId: number): Promise<void> =>
   laneRunner.runLane(orgId, configId);
+
+/** Runs `work` while `handOver` waits for the response of the provider. */
+export async function whileProviderWaits(
+  { provider }: TestSender,
+  handOver: () => Promise<unknown>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const calls = provider.calls.length;
+  provider.gate = promise;
+  const running = handOver();
+  while (provider.calls.length === calls) await clock.sleep(5);
+  await work();
+  provider.gate = undefined;
+  resolve();
+  await running;
+}
 
 interface Settling {
   /** How far the clock is moved. By default, until no work is left. */
@@ -197,13 +225,14 @@ export async function runWorkers({
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
     // The clock is not moved for rollups of days, the expiry of messages and the audit log.
-    const nextDueAt = firstDueTime(
-      dueEntries.filter(
-        ({ duepk }) =>
-          !/^DUE#(DAY|SECURE|AUDIT)#/.test(duepk) &&
-          (lookUps || !duepk.startsWith("DUE#UNCERTAIN#")),
-      ),
+    const awaited = dueEntries.filter(
+      ({ duepk }) =>
+        !/^DUE#(DAY|SECURE|AUDIT|SWEEP)#/.test(duepk) &&
+        (lookUps || !duepk.startsWith("DUE#UNCERTAIN#")),
     );
+    const sweeps = dueEntries.filter(({ duepk }) => duepk.startsWith("DUE#SWEEP#"));
+    const needed = await inParallel(8, sweeps, hasLostSends);
+    const nextDueAt = firstDueTime([...awaited, ...sweeps.filter((_, i) => needed[i])]);
     const next = Math.min(...pendingMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > until) clock.advanceClock((until - now) / 1000);
     if (next > until || next === Number.POSITIVE_INFINITY) return;
@@ -211,6 +240,22 @@ export async function runWorkers({
     if (nextDueAt <= clock.now().getTime()) await enqueueDueWork(dueEntries);
   }
   throw new Error("The workers do not come to rest");
+}
+
+/** Whether the sweep of a window has something to find: a send without a message in a queue. */
+async function hasLostSends(window: Key): Promise<boolean> {
+  const { orgId, siteId, start, end } = (await get<SweptWindow>({ pk: window.pk, sk: window.sk }))!;
+  const queued = new Set(pendingMessages.map(({ body }) => body.sendId));
+  for await (const ids of readSinglesBetween(orgId, { siteId, from: start, to: end })) {
+    const sends = await getMany<SingleSendItem>(
+      ids.map((id) => keys.send(orgId, id)),
+      { consistent: true },
+    );
+    const isLost = (send: SingleSendItem) =>
+      !isSettled(send) && !isBulk(send) && !send.duesk && !queued.has(send.id);
+    if (sends.some((send) => send && isLost(send))) return true;
+  }
+  return false;
 }
 
 async function handleMessage(
@@ -243,24 +288,17 @@ export async function whenLaneIsRead(
   work: () => Promise<unknown>,
   run: () => Promise<unknown>,
 ) {
-  const { prototype } = DynamoDbClient;
-  const { send } = prototype;
   let done = false;
-  prototype.send = async function (this: unknown, ...args: never[]) {
-    const answer = (await Reflect.apply(send, this, args)) as { Items?: unknown[] };
-    const [{ input }] = args as unknown as [
-      { input: { ExpressionAttributeValues?: Record<string, unknown> } },
-    ];
+  const end = interceptCalls("dynamodb", async ({ input }, passThrough) => {
+    const answer = (await passThrough()) as { Items?: unknown[] };
     const isLane = Object.values(input.ExpressionAttributeValues ?? {}).includes("W#");
     if (isLane && !done && found(answer.Items ?? [])) {
       done = true;
       await work();
     }
     return answer;
-  } as typeof send;
-  await run().finally(() => {
-    prototype.send = send;
   });
+  await run().finally(end);
   expect(done).toBe(true);
 }
 
@@ -268,11 +306,11 @@ export async function whenLaneIsRead(
 export async function listAllSends(
   { caller }: Pick<TestSender, "caller">,
   limit = 100,
-): Promise<sends.Send[]> {
-  const all: sends.Send[] = [];
+): Promise<Send[]> {
+  const all: Send[] = [];
   let cursor: string | undefined;
   do {
-    const page = await sends.list(caller, { limit, cursor }, {});
+    const page = await listSends(caller, { limit, cursor }, {});
     all.push(...page.sends);
     cursor = page.pagination.nextCursor ?? undefined;
   } while (cursor);

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export interface TestServiceProcess {
+  pid: number;
   /** The exit code. */
   exitCode: Promise<number | null>;
   /** The output so far. */
@@ -41,7 +42,12 @@ export function launchProcess(
     });
   }
   const exitCode = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { exitCode, output: () => output, kill: (signal) => void child.kill(signal) };
+  return {
+    pid: child.pid!,
+    exitCode,
+    output: () => output,
+    kill: (signal) => void child.kill(signal),
+  };
 }
 
 export interface RunningTestService extends TestServiceProcess {
@@ -52,6 +58,13 @@ export interface RunningTestService extends TestServiceProcess {
 }
 
 const quickPasswords = "--import=./test/support/quick-passwords.ts";
+/**
+ * For tests of windows of time: the clock of the service moves only where a test moves it, so that a
+ * busy machine does not reach the end of a window.
+ */
+export const stillClock = {
+  NODE_OPTIONS: `${quickPasswords} --import=./test/support/still-clock.ts`,
+};
 
 /** Starts the service and waits until it is ready. */
 export async function startServiceProcess(

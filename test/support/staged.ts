@@ -5,7 +5,7 @@ import {
   type MarketingMessage,
   type StagedChunks,
   stageChunks,
-} from "../../shared/domain/sending/intake/stage-chunks.ts";
+} from "../../shared/domain/sending/accept/stage-chunks.ts";
 import type { SourceCounts } from "../../shared/domain/sending/mail-sources.ts";
 
 /** `tallies` are additional counts of the source. */

@@ -9,7 +9,7 @@ import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
 import { parseSettings } from "../../infra/aws/settings.ts";
-import { Pennymail, type ServiceDefinition } from "../../infra/aws/stack.ts";
+import { PennymailStack, type ServiceDefinition } from "../../infra/aws/stack.ts";
 import { queues } from "../../shared/queues.ts";
 
 export interface StackResource<P> {
@@ -44,7 +44,7 @@ export function synthesizeStack(
     context: { ...CURRENTLY_RECOMMENDED_FLAGS, "aws:cdk:disable-asset-staging": true },
   });
   const settings = parseSettings((name) => context[name]);
-  const stack = new Pennymail(app, tables, { settings, dist });
+  const stack = new PennymailStack(app, tables, { settings, dist });
   const root = Template.fromStack(stack).toJSON();
   const nested = new Map(
     stack.node

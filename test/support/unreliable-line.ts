@@ -2,6 +2,7 @@
 // ten, and loses none.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ReceivedCall, startReceiver } from "../../infra/local/bench/http-receiver.ts";
+import { randomOfTest } from "./seeded-random.ts";
 
 /** An event as SendGrid posts it. */
 interface PostedEvent {
@@ -25,12 +26,13 @@ export interface UnreliableLine {
 }
 
 const forwarderCount = 8;
+const random = randomOfTest("unreliable line");
 
 /** `to` returns the URL of the service. */
 export async function openUnreliableLine(to: () => string): Promise<UnreliableLine> {
   const receiver = await startReceiver((call) => {
     recordEvents(line, call);
-    waiting.push({ call, again: Math.random() < 0.1 });
+    waiting.push({ call, again: random() < 0.1 });
     return 200;
   });
   const waiting: { call: Omit<ReceivedCall, "status">; again: boolean }[] = [];
@@ -51,7 +53,7 @@ export async function openUnreliableLine(to: () => string): Promise<UnreliableLi
   };
   const carrier = async () => {
     while (!stopping.signal.aborted) {
-      const [next] = waiting.splice(Math.floor(Math.random() * waiting.length), 1);
+      const [next] = waiting.splice(Math.floor(random() * waiting.length), 1);
       if (!next) {
         await pause(10);
         continue;
@@ -83,7 +85,7 @@ async function forwardCall(
   url: string,
   { headers, body }: Pick<ReceivedCall, "headers" | "body">,
 ): Promise<boolean> {
-  await pause(Math.random() * 150);
+  await pause(random() * 150);
   try {
     const { host: _, connection: __, "content-length": ___, ...kept } = headers;
     const response = await fetch(url, {

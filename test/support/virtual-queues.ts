@@ -1,16 +1,17 @@
 // Workers on queues in memory and on a table of the test file, so that a test can run and crash the
 // workers itself and move the clock.
 import { randomUUID } from "node:crypto";
+import type {
+  ChangeMessageVisibilityBatchCommandInput,
+  SendMessageBatchCommandInput,
+} from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
-import {
-  ChangeMessageVisibilityBatchCommand,
-  type SendMessageBatchCommand,
-} from "../../shared/adapters/sqs/client.ts";
 import * as clock from "../../shared/clock.ts";
 import { inParallel, splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
 import { type DueWorkKind, dueWorkKinds } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
+import type { AwsCall } from "./aws-calls.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { type DueEntry, enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
 import { useOwnTable } from "./memory-dynamodb.ts";
@@ -32,20 +33,23 @@ export const deadLetters: VirtualMessage[] = [];
 /** For `beforeAll`: creates a table and replaces the queues. */
 export async function useVirtualQueues(): Promise<void> {
   await useOwnTable();
-  interceptClients(enqueueMessages as never);
+  interceptClients(enqueueMessages);
 }
 
 /** When a message is visible again after a worker changed its visibility timeout. */
 const returning = new Map<string, number>();
 
-async function enqueueMessages(command: unknown): Promise<object> {
-  if (command instanceof ChangeMessageVisibilityBatchCommand) {
-    for (const { ReceiptHandle = "", VisibilityTimeout = 0 } of command.input.Entries ?? [])
+async function enqueueMessages({ operation, input }: AwsCall): Promise<object> {
+  if (operation === "ChangeMessageVisibilityBatch") {
+    const changes = input as unknown as ChangeMessageVisibilityBatchCommandInput;
+    for (const { ReceiptHandle = "", VisibilityTimeout = 0 } of changes.Entries ?? [])
       returning.set(ReceiptHandle, clock.now().getTime() + VisibilityTimeout * 1000);
     return {};
   }
-  const { QueueUrl = "", Entries = [] } = (command as SendMessageBatchCommand).input;
-  for (const { MessageBody: body = "", DelaySeconds = 0, MessageGroupId: groupId } of Entries) {
+  const { QueueUrl = "", Entries = [] } = input as unknown as SendMessageBatchCommandInput;
+  const refused = Entries.filter(({ MessageBody = "" }) => refusedContent.test(MessageBody));
+  const accepted = Entries.filter((entry) => !refused.includes(entry));
+  for (const { MessageBody: body = "", DelaySeconds = 0, MessageGroupId: groupId } of accepted) {
     const visibleAt = clock.now().getTime() + DelaySeconds * 1000;
     pendingMessages.push({
       id: randomUUID(),
@@ -56,8 +60,15 @@ async function enqueueMessages(command: unknown): Promise<object> {
       receives: 0,
     });
   }
-  return {};
+  const Code = "InvalidMessageContents";
+  return { Failed: refused.map(({ Id }) => ({ Id, Code, SenderFault: true })) };
 }
+
+/** Text that a test gives to an event which the queue is to refuse. */
+export const refusedText = "the queue refuses this text";
+
+// The queues of `npm start` accept no other characters; SQS also accepts those above U+FFFF.
+const refusedContent = new RegExp(`[^\\t\\n\\r -\ud7ff\ue000-\ufffd]|${refusedText}`);
 
 interface WorkerRunOptions {
   /** How far the clock is moved. */
@@ -73,6 +84,7 @@ const { campaigns, drain, forward, jobs, lane, providerEvents, report, send, sub
 /** The queue whose worker does each kind of due work. */
 const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   SEND: drain,
+  SWEEP: drain,
   UNCERTAIN: send,
   LANE: lane,
   BROADCAST: campaigns,
@@ -83,6 +95,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   EXPORT: jobs,
   IMPORT: jobs,
   ACTION: jobs,
+  CONVERSION: jobs,
   SEQUENCE: queues.advance,
   DAY: drain,
   REPORT: report,
@@ -93,6 +106,11 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   MAILLOG: jobs,
   AUDIT: jobs,
   CAMPAIGNAUDIT: jobs,
+  NOTE: queues.advance,
+  WATCH: queues.advance,
+  MERGE: jobs,
+  STEPTASK: queues.stepTasks,
+  SERIES: jobs,
 };
 
 /**
@@ -169,7 +187,7 @@ async function runBatches(
   });
 }
 
-const toSqsRecord = ({ id, body, receives }: VirtualMessage): SQSRecord =>
+export const toSqsRecord = ({ id, body, receives }: VirtualMessage): SQSRecord =>
   ({
     messageId: id,
     receiptHandle: id,

@@ -1,7 +1,13 @@
 // Runs a project of tests that `npm test` leaves out.
 import { spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const vitestFile = join(
+  dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
+  "vitest.mjs",
+);
 
 interface ProjectRun {
   name: string;
@@ -18,8 +24,11 @@ export async function runProject({ name, log, limitSeconds }: ProjectRun): Promi
   mkdirSync(dirname(log), { recursive: true });
   const output = openSync(log, "w");
   const reporters = ["--reporter=verbose", "--reporter=./test/support/reporter.ts"];
-  const command = ["run", "--project", name, ...reporters];
-  const vitest = spawn("vitest", command, { detached: true, stdio: ["ignore", output, output] });
+  const command = [vitestFile, "run", "--project", name, ...reporters];
+  const vitest = spawn(process.execPath, command, {
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
   const stopAll = () => {
     try {
       process.kill(-vitest.pid!, "SIGKILL");

@@ -1,6 +1,5 @@
 // A service with a separate provider sandbox. The relay records the webhooks of the sandbox, and a
 // test forwards them, unchanged or altered.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { expectStatus, signedUp, type TestClient } from "./api-client.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type RunningTestService,
   startServiceProcess as startedService,
 } from "./service-process.ts";
+import { waitFor } from "./wait-for.ts";
 import { type ReceivedWebhook, startWebhookReceiver } from "./webhook-receiver.ts";
 
 export interface RelayedConfig {
@@ -137,12 +137,11 @@ export async function startRelay(settings: Record<string, string> = {}): Promise
           pattern.test(text)
         );
       };
-      for (let waited = 0; waited < 15_000; waited += 20) {
-        const found = receiving.received.find(matches);
-        if (found) return { id, call: found };
-        await sleep(20);
-      }
-      throw new Error(`${config.key} told nothing like ${pattern} of ${to}`);
+      return waitFor(() => {
+        const call = receiving.received.find(matches);
+        if (!call) throw new Error(`${config.key} sent no webhook like ${pattern} of ${to}`);
+        return { id, call };
+      });
     },
     async stop() {
       await service.stop();

@@ -15,6 +15,7 @@ const none: SourceTotals = {
   suppressed: 0,
   unsubscribed: 0,
   notInTopic: 0,
+  snoozed: 0,
   capped: 0,
   duplicate: 0,
   invalid: 0,

@@ -1,6 +1,5 @@
 // Checks of an address that need no DNS and no network.
 import { domainToASCII } from "node:url";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   organizationalDomain,
@@ -18,6 +17,7 @@ import { isRoleAccount } from "../../shared/domain/senders/validation/role-accou
 import { suggestDomain } from "../../shared/domain/senders/validation/typos.ts";
 import { editDistance } from "../../shared/kernel/edit-distance.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
+import fc from "../support/fast-check.ts";
 
 describe("form", () => {
   test.each([

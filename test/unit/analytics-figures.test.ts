@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compareMetrics, toMetrics } from "../../shared/domain/analytics/mail-metrics.ts";
 import { mailboxProviderOf } from "../../shared/domain/analytics/mailbox-providers.ts";
@@ -17,7 +16,6 @@ import {
   growthChanges,
   growthSince,
 } from "../../shared/domain/audience/contacts/contact-growth.ts";
-import { dateIn } from "../../shared/domain/identity/organizations.ts";
 import {
   bounceCounterOf,
   bounceReasons,
@@ -31,7 +29,9 @@ import {
   rangeBefore,
 } from "../../shared/kernel/calendar-dates.ts";
 import { formatPercent } from "../../shared/kernel/rates.ts";
-import type { CounterTotals } from "../../shared/kernel/sharded-counters.ts";
+import { type CounterTotals, toShownParts } from "../../shared/kernel/sharded-counters.ts";
+import { dateIn } from "../../shared/kernel/time-zones.ts";
+import fc from "../support/fast-check.ts";
 
 describe("a period", () => {
   test("ends today, and the previous period ends the day before its first day", () => {
@@ -112,6 +112,19 @@ describe("metrics", () => {
       opens: { total: 9, automated: 4 },
     });
     expect(toMetrics({})).toMatchObject({ sent: 0, openRate: 0, bounceRate: 0 });
+  });
+
+  test("of a day on which an event corrects an earlier day are balanced and not negative", () => {
+    // A bounce was counted yesterday. Today the provider reports that it dropped the mail before.
+    expect(toMetrics({ bouncedHard: -1, dropped: 1 })).toMatchObject({ bounced: 0, failed: 0 });
+    // A hard bounce was counted yesterday, and an earlier soft bounce is reported today.
+    expect(toMetrics({ bouncedHard: -1, bouncedSoft: 1 })).toMatchObject({ bounced: 0, failed: 0 });
+  });
+
+  test("of parts add up to the sum of the parts, and none is negative", () => {
+    expect(toShownParts({ hard: 3, soft: 2, block: 1 })).toEqual({ hard: 3, soft: 2, block: 1 });
+    expect(toShownParts({ hard: -1, soft: 2, block: 1 })).toEqual({ hard: 0, soft: 1, block: 1 });
+    expect(toShownParts({ hard: 1, soft: -3, block: 1 })).toEqual({ hard: 0, soft: 0, block: 0 });
   });
 
   test("are sums of counters, and rates are shares of sent or delivered mails", () => {
@@ -223,9 +236,18 @@ describe("a reputation", () => {
       "Only 1 mail was sent",
     );
     expect(rateReputation({ delivered: 1 }).factors.join(" ")).toContain("Only 0 mails were sent");
-    expect(rateReputation({}).factors).toEqual([
-      "Nothing was sent in this period, so there is nothing to judge.",
-    ]);
+    expect(rateReputation({})).toMatchObject({
+      score: "unknown",
+      factors: ["Nothing was sent in this period, so there is nothing to judge."],
+    });
+  });
+
+  test("is unknown while no provider has reported anything", () => {
+    const silent = rateReputation({ sent: 82 });
+    expect(silent.score).toBe("unknown");
+    expect(silent.factors.join(" ")).toContain("check that its webhook is set up");
+    expect(rateReputation({ sent: 82, bouncedHard: 2 }).score).toBe("good");
+    expect(rateReputation({ sent: 82, deferred: 1 }).score).toBe("excellent");
   });
 });
 

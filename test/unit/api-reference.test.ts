@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
@@ -6,7 +7,7 @@ import { referencePage, scriptName } from "../../shared/http/reference/page.ts";
 import { getReferenceScript } from "../../shared/http/reference/scalar-script.ts";
 import { html } from "../../shared/kernel/html.ts";
 import { plans } from "../../shared/plans.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import { listOperations } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
@@ -34,6 +35,14 @@ describe("the script of the API reference", () => {
 });
 
 describe("the guides", () => {
+  test("have each file", () => {
+    const folder = new URL("../../shared/http/guides/", import.meta.url);
+    const titles = readdirSync(folder).map(
+      (file) => /^# .*/.exec(readFileSync(new URL(file, folder), "utf8"))![0],
+    );
+    expect(titles.filter((title) => !guides.includes(`${title}\n`))).toEqual([]);
+  });
+
   test("link to operations", () => {
     const targets = [...guides.matchAll(/\]\(#tag\/([\w-]+)\/(\w+)\)/g)];
     expect(targets.length).toBeGreaterThan(8);
@@ -83,7 +92,7 @@ describe("the guides", () => {
   });
 
   test("say where every provider has its webhook secret", () => {
-    for (const { name } of providers) expect(guides).toContain(`\n| ${name} | `);
+    for (const { name } of apiProviders) expect(guides).toContain(`\n| ${name} | `);
   });
 
   test("name the times between webhook retries", () => {

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { billingPeriodAt } from "../../shared/domain/billing/billing-period.ts";
+import fc from "../support/fast-check.ts";
 
 describe("a billing period", () => {
   test("is the calendar month in UTC without a subscription", () => {

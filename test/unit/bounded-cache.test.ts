@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLruCache } from "../../shared/kernel/lru-cache.ts";
+import fc from "../support/fast-check.ts";
 
 test("drops the least recently used entry first", () => {
   const cache = createLruCache<number>(3);

@@ -1,11 +1,14 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRenderer } from "../../shared/domain/sending/bulk/prepared-chunk.ts";
 import { compose, type MailRecipient } from "../../shared/domain/sending/rendering/compose.ts";
-import type { MailContent, MailParts } from "../../shared/domain/sending/rendering/mail-content.ts";
+import type {
+  LiquidMail,
+  MailContent,
+} from "../../shared/domain/sending/rendering/mail-content.ts";
 import { createVariableFilter } from "../../shared/domain/sending/rendering/variable-filter.ts";
 import { fillMergeText, type Mailing } from "../../shared/providers/provider-adapter.ts";
 import { ses } from "../../shared/providers/ses.ts";
+import fc from "../support/fast-check.ts";
 
 const content = (fields: Partial<MailContent> = {}): MailContent => ({
   from: { email: "shop@example.com", name: "Shop" },
@@ -19,7 +22,7 @@ const content = (fields: Partial<MailContent> = {}): MailContent => ({
 const ada: MailRecipient = { sendId: 1, to: "ada@example.com", name: "Ada" };
 
 function mailing(
-  wording: MailParts,
+  wording: LiquidMail,
   addressees: MailRecipient[],
   fields: Partial<MailContent> = {},
 ): Mailing {
@@ -184,7 +187,7 @@ test("rendering a chunk yields to the event loop and has a common limit", async 
   const html = "{% for i in (1..n) %}{% endfor %}{{ name }}";
   const { listFlaws, toMailing } = createRenderer(
     1,
-    compose(content(), { subject: "Hello", html }, []),
+    new Map([[undefined, compose(content(), { subject: "Hello", html }, [])]]),
     ses,
   );
   const lines = Array.from({ length: 500 }, (_, i) => ({

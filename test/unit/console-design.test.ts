@@ -11,12 +11,6 @@ import {
   problemOf,
   removeBlock,
 } from "../../shared/console/editors/visual/block-changes.ts";
-import {
-  colorsOf,
-  contrast,
-  readableContrast,
-  toDarkTheme,
-} from "../../shared/console/editors/visual/colors.ts";
 import { compileDesign } from "../../shared/console/editors/visual/compile-design.ts";
 import {
   allBlocks,
@@ -40,7 +34,15 @@ import {
 import { startingDesigns } from "../../shared/console/editors/visual/starting-designs.ts";
 import { joinLiquid } from "../../shared/console/editors/visual/to-mjml.ts";
 import { parseVariables } from "../../shared/domain/content/template-bodies.ts";
-import { readTags } from "../../shared/email/html-tags.ts";
+import {
+  colorsOf,
+  contrast,
+  readableContrast,
+  toDarkPalette,
+} from "../../shared/email/brand/colors.ts";
+import { detectHtmlLanguage } from "../../shared/email/html-footer.ts";
+import { scanHtml } from "../../shared/email/html-scanner.ts";
+import type { Language } from "../../shared/email/languages.ts";
 import { checkMail } from "../../shared/email/mail-checks.ts";
 import { htmlToText } from "../../shared/email/plain-text.ts";
 
@@ -86,6 +88,17 @@ describe("the HTML of a design", () => {
     expect(html).toContain('href="{{ unsubscribeUrl }}"');
   });
 
+  test("has the language and direction of the design, and so has the footer", async () => {
+    const inLanguage = async (language: Language) =>
+      compileDesign({ ...designOf([createBlock("divider")]), language }, "News");
+    const german = await inLanguage("de");
+    expect(german).toMatch(/^<!doctype html>\n<html lang="de" dir="ltr"/);
+    expect(detectHtmlLanguage(german)).toBe("de");
+    expect(await inLanguage("ar")).toMatch(/^<!doctype html>\n<html lang="ar" dir="rtl"/);
+    expect(parseDesign({ ...designOf([]), language: "ar" })?.language).toBe("ar");
+    expect(parseDesign({ ...designOf([]), language: '"><script>' })).not.toHaveProperty("language");
+  });
+
   test("loads nothing from other hosts and runs nothing", async () => {
     for (const { create, subject } of startingDesigns) {
       const html = await compileDesign(create(), subject);
@@ -124,8 +137,8 @@ describe("the HTML of a design", () => {
       attack,
     );
     expect(html).not.toMatch(/<script|<mj-|<img src=x/);
-    for (const { attributes } of readTags(html))
-      expect([...attributes.keys()]).not.toContain("onerror");
+    for (const { attributes } of scanHtml(html, ["a", "area", "img"]).tags)
+      expect(attributes.map(({ name }) => name)).not.toContain("onerror");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
     expect(html.match(/<img\s/g)).toHaveLength(2);
   });
@@ -181,7 +194,7 @@ describe("the HTML of a design", () => {
       const html = await compileDesign(design, subject);
       expect(html.length).toBeLessThan(60_000);
       expect(html).toContain("prefers-color-scheme: dark");
-      for (const theme of [design.theme, toDarkTheme(design.theme)!])
+      for (const theme of [design.theme, toDarkPalette(design.theme)!])
         for (const surface of ["none", "soft", "accent", "page"] as const) {
           const { background, text, quiet, link, button, buttonText } = colorsOf(theme, surface);
           for (const color of [text, quiet, link])

@@ -42,7 +42,7 @@ test("the frame of previews allows the styles of emails, and neither scripts nor
   expect(headers["content-security-policy"]?.split("; ")).toEqual([
     "default-src 'none'",
     "style-src 'unsafe-inline'",
-    "img-src https: data:",
+    "img-src 'self' https: data:",
     "frame-ancestors 'self'",
   ]);
 });

@@ -14,7 +14,7 @@ import {
   nextState,
   type VerificationState,
 } from "../../shared/domain/senders/domains/verification-state.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import { type DnsServer, type DnsZone, startDnsServer } from "../support/dns-server.ts";
 
 const start = new Date("2026-11-01T00:00:00.000Z");
@@ -128,14 +128,14 @@ describe("expected records", () => {
   });
 
   test("contain DKIM for every provider, each with its own name", () => {
-    for (const { key } of providers)
+    for (const { key } of apiProviders)
       expect([
         key,
         expectedRecords(domain, [key]).some(({ purpose }) => purpose === "dkim"),
       ]).toEqual([key, true]);
     const all = expectedRecords(
       domain,
-      providers.map(({ key }) => key),
+      apiProviders.map(({ key }) => key),
     ).filter(({ name }) => name);
     expect(new Set(all.map(recordKey)).size).toBe(all.length);
     expect(all.find(({ purpose }) => purpose === "spf")!.value).toBe(
@@ -144,7 +144,7 @@ describe("expected records", () => {
   });
 
   test("contain a note for records that only the account shows, and a link for each provider", () => {
-    for (const { key } of providers)
+    for (const { key } of apiProviders)
       for (const { name, value, note, link, purpose } of expectedRecords(domain, [key]).filter(
         ({ provider }) => provider !== null,
       )) {

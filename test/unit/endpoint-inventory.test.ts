@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groups } from "../../functions/route-groups.ts";
 import { shortPath } from "../../shared/http/operation-id.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 
 /** Promised endpoints that do not exist yet, by the name of the work that adds them. */
 const missingByIssue: Record<string, string[]> = {};
@@ -33,21 +33,46 @@ const extras = [
   "GET /accept-invitation",
   "POST /accept-invitation",
   "GET /unsubscribe", // the page, at the URL of the List-Unsubscribe header
+  ...["GET /campaign-series", "POST /campaign-series"], // recurring campaigns
+  ...["GET", "PUT", "DELETE"].map((method) => `${method} /campaign-series/{id}`),
+  ...["POST /campaign-series/{id}/pause", "POST /campaign-series/{id}/resume"],
+  "GET /campaign-series/{id}/runs",
+  ...["POST /campaign-series/preview", "POST /campaign-series/{id}/preview"],
+  "GET /view/{token}", // an email in a browser
+  ...["GET /archive/{id}", "GET /archive/{id}/feed.xml", "GET /archive/{id}/{campaignId}"],
+  "PUT /campaigns/{id}/archive",
+  "POST /contacts/{id}/confirmation", // double opt-in of a contact, also again
   "GET /secure/{token}",
   "POST /secure/{token}",
+  "GET /secure/files/{file}",
   "POST /attachments", // uploads that are too large for a request
   "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",
   "POST /sends/{id}/resolve",
   "GET /sends/{id}/content", // what was sent
+  "GET /contacts/by-email/{email}/export", // a person who may have no contact
+  "DELETE /contacts/by-email/{email}",
   "GET /events/unmatched", // events whose send was not found
   "GET /why", // why an email did not arrive
   "PUT /sequences/{id}/steps", // all steps at once
+  "GET /sequences/{id}/draft", // steps that are edited beside those that run
+  "PUT /sequences/{id}/draft",
+  "DELETE /sequences/{id}/draft",
+  "POST /sequences/{id}/draft/publish",
+  "POST /sequences/{id}/walk", // each step for one contact, sending nothing
   "GET /templates/{id}/versions",
   "GET /templates/{id}/versions/{versionId}",
   "POST /templates/{id}/restore",
+  "GET /snippets",
+  "POST /snippets",
+  "GET /snippets/{id}",
+  "PUT /snippets/{id}",
+  "DELETE /snippets/{id}",
+  "GET /snippets/{id}/uses",
+  "POST /snippets/{id}/restore",
   "POST /templates/{id}/check", // links, images, size
   "POST /templates/{id}/test", // test mails
+  "POST /sending-configs/check-credentials", // before a typed key is stored
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",
@@ -90,11 +115,20 @@ const extras = [
   "GET /forms/{id}/page", // the form on our page
   "GET /forms/confirm/{token}", // double opt-in
   "POST /forms/confirm/{token}",
+  "POST /segment/v1/identify", // as Segment's API
+  "POST /segment/v1/track",
+  "POST /segment/v1/page",
+  "POST /segment/v1/screen",
+  "POST /segment/v1/group",
+  "POST /segment/v1/alias",
+  "POST /segment/v1/batch",
+  "POST /segment/v1/import",
   "DELETE /events/custom/names/{eventName}", // makes room for another of the 1,000 names
   "POST /exports", // exports that are too long for a response
   "GET /exports/{id}",
   "POST /imports/preview", // columns and first rows
   "GET /imports/{id}/errors", // all of them, as a file
+  "POST /campaigns/{id}/unschedule",
   "POST /campaigns/{id}/cancel",
   "POST /campaigns/{id}/pause",
   "POST /campaigns/{id}/resume",
@@ -108,27 +142,33 @@ const extras = [
   "POST /campaigns/{id}/resend",
   "POST /send/batch/preview", // dry run
   "POST /mcp", // for agents
+  // the media library
+  ...["GET /media", "POST /media", "GET /media/{id}", "PATCH /media/{id}", "DELETE /media/{id}"],
+  "GET /media/{orgId}/{file}", // a picture, as mails show it
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
   "GET /segments/{id}/contacts/{contactId}", // which conditions match
   "POST /segments/why", // the same for rules that are not stored
   "POST /mfa/recovery-codes",
   // kinds of email that contacts leave and join one by one
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
+  "GET /analytics/leave-reasons",
   "GET /analytics/topics",
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
   "GET /contact-fields", // labels and types of custom fields
   "PUT /contact-fields/{fieldName}",
   "DELETE /contact-fields/{fieldName}",
+  "GET /contact-fields/{fieldName}/conversion", // progress of a change of the type
   "GET /contact-fields/{fieldName}/uses", // what a deletion concerns
   "POST /contact-actions", // changes of many contacts
   "POST /contact-actions/preview",
   "GET /contact-actions",
   "GET /contact-actions/{id}",
   "POST /contact-actions/{id}/cancel",
+  "POST /contacts/{id}/merge",
   "GET /contacts/{id}/timeline", // what happened to a contact
   // one endpoint per provider, which the fixture does not list
-  ...providers.map(({ key }) => `POST /webhooks/${key}`),
+  ...apiProviders.map(({ key }) => `POST /webhooks/${key}`),
 ];
 
 const promised = (

@@ -1,7 +1,7 @@
 // Error pages for browsers that submit a form or follow a link.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { errorPageWording } from "../../shared/email/wording/error-page.ts";
+import { errorPageWording } from "../../shared/email/wording/by-topic.ts";
 import { limited, Problem, tooLarge } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";

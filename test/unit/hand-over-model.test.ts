@@ -1,10 +1,8 @@
 // The model of the hand-over in test/model: all its states are explored. Without one of the rules,
 // a promise breaks.
 import { join } from "node:path";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Explore, loadModel } from "../model/explore.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const invariants = ["noneTwice", "truthful", "counted", "leaversRespected"];
 const goal = "atRest";

@@ -73,7 +73,7 @@ const rules: Rule[] = [
     promise: "only these modules write the status of contacts, and commit it with its departures",
     files: service,
     exceptions:
-      /^shared\/domain\/(audience\/(contacts\/(contact-(status|writes)|contacts|upsert-transactions)|suppressions\/suppressions)|forms\/acceptance)\.ts$/,
+      /^shared\/domain\/(audience\/(contacts\/(contact-(status|writes)|contacts|convert-field|upsert-transactions)|suppressions\/suppressions)|forms\/acceptance)\.ts$/,
     forbidden: /\b(statusWrite|changeWrites|contactWrites\.(insert|remove)Writes)\(/,
     example: "await write(contactStatus.statusWrite(before, after));",
   },
@@ -150,6 +150,21 @@ const rules: Rule[] = [
     exceptions: /house-rules/,
     forbidden: /\bvi\.(mock|doMock|hoisted)\(/,
     example: 'vi.mock("../../shared/clock.ts")',
+  },
+  {
+    promise: "tests draw random values by the seed of the run",
+    files: /^test\//,
+    exceptions: /house-rules|support\/fast-check\.ts$/,
+    forbidden: /Math\.random|from "fast-check"/,
+    example: 'import fc from "fast-check";',
+  },
+  {
+    promise: "no test has a time limit of its own, which a busy machine reaches",
+    files: /^test\//,
+    exceptions:
+      /house-rules|support\/(wait-for|python-environment)\.ts$|^test\/(deploy|fuzz|generators|typed)\//,
+    forbidden: /\bvi\.(waitFor|setConfig)\(|\btimeout: \d[\d_]{3}|^ *\}, [\d_]{4,}\);/,
+    example: "await expect.poll(read, { timeout: 20_000 }).toBe(1);",
   },
   {
     promise: "no test is skipped permanently or runs alone",
@@ -307,6 +322,9 @@ const longestLine = 100;
 const findLongLines = (text: string): string[] =>
   text.split("\n").filter((line) => line.length > longestLine);
 
+const longestFile = 350;
+const isLongFile = (text: string): boolean => text.trimEnd().split("\n").length > longestFile;
+
 describe("house rules", () => {
   test.for(rules)("$promise", (rule) => {
     expect(rule.example).toMatch(rule.forbidden);
@@ -335,8 +353,7 @@ describe("house rules", () => {
 
   test("no exported type name of the product is declared twice", () => {
     const types = sources
-      // The SDK is a package of its own.
-      .filter((file) => /^(bin|functions|infra|shared(?!\/clients))\//.test(file))
+      .filter((file) => /^(bin|functions|infra|shared)\//.test(file))
       .flatMap(exportsOf)
       .filter(({ isType }) => isType);
     const repeated = Map.groupBy(types, ({ name }) => name)
@@ -344,6 +361,26 @@ describe("house rules", () => {
       .filter((declarations) => declarations.length > 1)
       .map((declarations) => declarations.map(({ name, file }) => `${name} in ${file}`));
     expect([...repeated]).toEqual([]);
+  });
+
+  test("a namespace import is called like its file, unless the importer uses that name itself", () => {
+    const toName = (path: string) =>
+      basename(path, ".ts").replace(/[-.](\w)/g, (_, letter: string) => letter.toUpperCase());
+    const findOthers = (file: string, text: string) =>
+      [...text.matchAll(/^import (?:type )?\* as (\w+) from "(\.[^"]+)";$/gm)]
+        .map(([line, name, path]) => ({ line, name, wanted: toName(path!) }))
+        .filter(({ name, wanted }) => name !== wanted)
+        .filter(({ line, wanted }) => {
+          const rest = codeOf(text.replace(line, ""));
+          return !new RegExp(`(?<![.\\w$"'\`-])${wanted}\\b(?!-)`).test(rest);
+        })
+        .map(({ name, wanted }) => `${file}: ${name} is ${wanted}`);
+    expect(findOthers("a.ts", 'import * as steps from "./step-graph.ts";')).toHaveLength(1);
+    expect(
+      sources
+        .filter((file) => /^(bin|functions|infra|shared)\//.test(file))
+        .flatMap((file) => findOthers(file, textOf(file))),
+    ).toEqual([]);
   });
 
   test("no file name or exported name contains a banned word", () => {
@@ -370,6 +407,14 @@ describe("house rules", () => {
     expect(
       product.flatMap((file) => findLongLines(textOf(file)).map((line) => `${file}: ${line}`)),
     ).toEqual([]);
+  });
+
+  test("no file of the domain is longer than 350 lines", () => {
+    expect(isLongFile("x\n".repeat(longestFile + 1))).toBe(true);
+    expect(isLongFile("x\n".repeat(longestFile))).toBe(false);
+    const domain = sources.filter((file) => file.startsWith("shared/domain/"));
+    expect(domain.length).toBeGreaterThan(100);
+    expect(domain.filter((file) => isLongFile(textOf(file)))).toEqual([]);
   });
 
   test("checks are not switched off", () => {

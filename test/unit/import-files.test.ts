@@ -2,7 +2,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { stringify } from "csv-stringify/sync";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mapColumns } from "../../shared/domain/audience/imports/column-mapping.ts";
 import {
@@ -26,6 +25,7 @@ import { parseRow } from "../../shared/domain/audience/imports/parse-row.ts";
 import { typedCell } from "../../shared/kernel/csv-cells.ts";
 import * as formats from "../../shared/kernel/table-export.ts";
 import { everything } from "../support/extent.ts";
+import fc from "../support/fast-check.ts";
 
 const start: FilePosition = { bytes: 0, row: 0 };
 const plain: CsvFormat = { encoding: "utf-8", delimiter: ",", cr: false };
@@ -223,7 +223,6 @@ describe("rows", () => {
 
   test.for(["utf-8", "utf-16le"] as const)(
     "200,000 rows in %s need no more memory than 20,000",
-    { timeout: 60_000 },
     async (encoding) => {
       const peakMemory = async (n: number) => {
         async function* lines() {
@@ -239,7 +238,7 @@ describe("rows", () => {
         const before = process.memoryUsage();
         let [count, peak] = [0, 0];
         for await (const _ of readRows(lines(), start, { ...plain, encoding })) {
-          if (++count % (n / 20)) continue;
+          if (++count % (n / 5)) continue;
           collect();
           const { heapUsed, arrayBuffers } = process.memoryUsage();
           peak = Math.max(peak, heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers);
@@ -361,7 +360,6 @@ describe("columns", () => {
       "customFields.seats": "customFields.seats",
       score: "ignore",
       tags: "tags",
-      "Column 7": "customFields.Column 7",
     });
   });
 

@@ -4,7 +4,7 @@ import * as clock from "../../shared/clock.ts";
 import { isAboutBlindCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { getInboundAdapter as inboundOf } from "../../shared/providers/inbound/registry.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
 import { handOver, mailing, recipient, simulatorAddress } from "../support/provider-sandbox.ts";
 import { openSandboxConsole } from "../support/sandbox-console.ts";
@@ -35,7 +35,7 @@ const noticeOf = ({ url, headers, body }: ReceivedWebhook): InboundRequest => ({
 const certificate = async (url: string) =>
   (await fetch(sandboxConsole.sandbox.snsUrl + new URL(url).pathname)).text();
 
-describe.each(providers)("$name", (provider) => {
+describe.each(apiProviders)("$name", (provider) => {
   const { key } = provider;
   const inbound = inboundOf(key)!;
 
@@ -88,7 +88,7 @@ describe.each(providers)("$name", (provider) => {
 /** Providers whose events do not say which recipient they are about. */
 const nameless = ["resend"];
 
-describe.each(providers.filter(({ key }) => !nameless.includes(key)))("$name", (provider) => {
+describe.each(apiProviders.filter(({ key }) => !nameless.includes(key)))("$name", (provider) => {
   it.each(["bounced", "dropped", "complained", "unsubscribed", "clicked"])(
     "an event of a blind copy (%s) is attributed to the copy, in any letter case of its address",
     async (fate) => {
@@ -122,7 +122,7 @@ describe.each(providers.filter(({ key }) => !nameless.includes(key)))("$name", (
 it("SES returns the confirmation URL of its subscription on the checked host", async () => {
   const { credentials } = await sandboxConsole.createConfig("ses");
   await handOver(
-    providers.find(({ key }) => key === "ses")!,
+    apiProviders.find(({ key }) => key === "ses")!,
     credentials,
     mailing([recipient("someone@example.net")]),
   );

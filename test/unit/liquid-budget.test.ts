@@ -212,3 +212,12 @@ test("expensive mails use up the pool and fail, and cheap ones never fail", () =
   );
   expect(text(cheap)).toBe("ADA");
 });
+
+test("a rendering ends after a second of CPU time, and never because the machine is busy", () => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const budget = new Budget();
+  vi.spyOn(performance, "now").mockReturnValue(1e12);
+  expect(() => budget.checkTime()).not.toThrow();
+  vi.spyOn(process, "threadCpuUsage").mockReturnValue({ user: 900_000, system: 200_000 });
+  expect(() => budget.checkTime()).toThrow("it takes too long");
+});

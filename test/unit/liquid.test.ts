@@ -1,7 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as liquid from "../../shared/email/liquid.ts";
 import { fillMergeText } from "../../shared/providers/provider-adapter.ts";
+import { measureCpuTime } from "../support/cpu-time.ts";
+import fc from "../support/fast-check.ts";
 
 const now = new Date("2026-03-04T05:06:07Z");
 const compile = (source: string, { escape: escaping = true, field = "html" } = {}) =>
@@ -76,6 +77,20 @@ describe("templates support", () => {
     expect(text("{{ now }}")).toBe("2026-03-04T05:06:07.000Z");
     expect(text("{% assign t = 'now' | date: '%s' %}{{ t }}")).toBe(String(now.getTime() / 1000));
   });
+  it("dates without a time zone, in UTC", () => {
+    for (const zone of ["Pacific/Auckland", "America/New_York", "UTC"])
+      for (const date of ["2026-03-29T10:00:00", "2026-03-29 10:00", "29 March 2026 10:00"])
+        expect(
+          text(`{{ "${date}" | date: "%d %H:%M" }} {{ now | date: "%H", "${zone}" }}`),
+        ).toMatch(/^29 10:00 /);
+  });
+  it.each([
+    '{{ now | date: "%H", "Europe/Berln" }}',
+    "{% assign at = now | date: '%H', 'Mars' %}",
+    '{% if a %}{% for b in c %}{{ b | date: "%H", "" }}{% endfor %}{% endif %}',
+  ])("no time zone that does not exist: %s", (source) => {
+    expect(parses(source)).toThrow(/^html is not valid Liquid \(line 1\): there is no time zone/);
+  });
   it("increment without changing the caller's variables", () => {
     const given = { n: 5 };
     expect(text("{% increment n %}{% increment n %}", given)).toBe("56");
@@ -84,12 +99,9 @@ describe("templates support", () => {
 });
 
 describe("templates reject", () => {
-  it.each(["include 'x'", "render 'x'", "layout 'x'", "block x", "nonsense"])(
-    "the tag %s",
-    (tag) => {
-      expect(parses(`{% ${tag} %}`)).toThrow(/tag ".*" not found/);
-    },
-  );
+  it.each(["include 'x'", "block x", "nonsense"])("the tag %s", (tag) => {
+    expect(parses(`{% ${tag} %}`)).toThrow(/tag ".*" not found/);
+  });
   it.each(["sample", "where_exp: 'x', 'x'", "number_of_words", "nonsense"])(
     "the filter %s",
     (filter) => {
@@ -175,13 +187,14 @@ describe("templates reject", () => {
     ["many filters in many places", `{{ a ${"| upcase ".repeat(100)} }}`.repeat(1300)],
     ["many operands", `{% if a ${"or a ".repeat(100_000)}%}x{% endif %}`],
   ])("or render unusual templates quickly: %s", (_, source) => {
-    const started = performance.now();
-    try {
-      text(source, { a: "x" });
-    } catch (error) {
-      expect(error).toMatchObject({ kind: "invalid" });
-    }
-    expect(performance.now() - started).toBeLessThan(4000);
+    const render = () => {
+      try {
+        text(source, { a: "x" });
+      } catch (error) {
+        expect(error).toMatchObject({ kind: "invalid" });
+      }
+    };
+    expect(measureCpuTime(render)).toBeLessThan(4000);
   });
   it("more than 10,000 tags or lines of a liquid tag", () => {
     expect(text("{{a}}".repeat(10_000), { a: 1 })).toHaveLength(10_000);

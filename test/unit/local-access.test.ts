@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isForeignRequest } from "../../infra/local/local-access.ts";
+import { checkSettings } from "../../infra/local/production.ts";
 
 const foreign = (host: string, origin?: string) =>
   isForeignRequest(
@@ -36,4 +37,16 @@ test.each([
 test("treats the origin null as foreign", () => {
   for (const origin of ["null", "", "file://"])
     expect(foreign("127.0.0.1:3000", origin)).toBe(true);
+});
+
+test("a sandbox that others on the network reach needs SANDBOX=shared", () => {
+  for (const HOST of ["0.0.0.0", "::", "192.168.1.5", "mail.shop.example"]) {
+    expect(() => checkSettings({ HOST })).toThrow(`With HOST=${HOST}, everyone on that network`);
+    expect(() => checkSettings({ HOST, SANDBOX: "on" })).toThrow("SANDBOX=shared");
+    expect(() => checkSettings({ HOST, SANDBOX: "shared" })).not.toThrow();
+  }
+  const production = { SANDBOX: "off", PUBLIC_URL: "https://mail.shop.example" };
+  expect(() => checkSettings({ HOST: "0.0.0.0", ...production })).not.toThrow();
+  for (const HOST of [undefined, "", "localhost", "127.0.0.1", "127.1.2.3", "::1"])
+    expect(() => checkSettings({ HOST })).not.toThrow();
 });

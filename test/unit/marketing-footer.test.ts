@@ -1,14 +1,19 @@
-// The footer and headers of marketing mail, up to the request to each of the ten providers.
-import fc from "fast-check";
+// The footer and headers of marketing mail, up to the request to each of the ten apiProviders.
+
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { compose, type MailRecipient } from "../../shared/domain/sending/rendering/compose.ts";
-import type { MailContent, MailParts } from "../../shared/domain/sending/rendering/mail-content.ts";
 import type {
-  MarketingLinks,
-  RecipientLinks,
+  LiquidMail,
+  MailContent,
+} from "../../shared/domain/sending/rendering/mail-content.ts";
+import {
+  buildMarketingHeaders,
+  type MarketingLinks,
+  type RecipientLinks,
 } from "../../shared/domain/sending/rendering/marketing-mail.ts";
 import { fillMergeText, type Mailing } from "../../shared/providers/provider-adapter.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
+import fc from "../support/fast-check.ts";
 import type { DeliveredMail, ProviderApi } from "../support/provider-apis/provider-api.ts";
 import {
   type RecordingServer,
@@ -18,9 +23,10 @@ import {
 const base = "https://mail.example.com/api/v1/unsubscribe";
 const linksOf = ({ sendId }: { sendId: number }): RecipientLinks => ({
   unsubscribePage: `${base}/T${sendId}`,
-  preferencePage: `${base}/T${sendId}`,
+  preferencePage: `${base}/T${sendId}?view=preferences`,
   oneClickUnsubscribe: `${base}?token=T${sendId}`,
   contactToken: () => `V${sendId}`,
+  browserPage: () => `https://mail.example.com/view/B${sendId}`,
 });
 const marketing: MarketingLinks = {
   orgId: 1,
@@ -53,12 +59,12 @@ const recipients: MailRecipient[] = [
     variables: { unsubscribeUrl: "https://evil.example", contactToken: "mine" },
   },
 ];
-const mailing = (wording: MailParts, addressees = recipients): Mailing => {
-  const { common, renderRecipient } = compose(content, wording, []);
+const mailing = (wording: LiquidMail, given = content, addressees = recipients): Mailing => {
+  const { common, renderRecipient } = compose(given, wording, []);
   return { ...common, recipients: addressees.map((one) => renderRecipient(one)) };
 };
 
-function read(wording: MailParts, n = 0) {
+function read(wording: LiquidMail, n = 0) {
   const one = mailing(wording);
   const recipient = one.recipients[n]!;
   const fill = (pieces: Mailing["subject"] | undefined) => fillMergeText(pieces ?? [], recipient);
@@ -79,7 +85,7 @@ describe("the footer", () => {
     }
   });
 
-  it.each<[string, Partial<MailParts>]>([
+  it.each<[string, Partial<LiquidMail>]>([
     ["made from the html", { html }],
     ["that is given", { html, text: "Hi {{ name }}" }],
     ["without html", { text: "Hi {{ name }}" }],
@@ -112,13 +118,67 @@ describe("the footer", () => {
     ]);
   });
 
-  it("is added to a template with an unsubscribe link, and both links are equal", () => {
-    const rendered = read(
-      { subject: "s", html: '<a href="{{ unsubscribeUrl }}">out</a>', marketing },
-      1,
+  const ownLink = '<a href="{{ unsubscribeUrl }}">out</a>';
+  const ownAddress = "<p>{{ postalAddress }}</p>";
+
+  it("has only the address in a template with an unsubscribe link", () => {
+    const { html, text } = read({ subject: "s", html: ownLink, marketing }, 1);
+    for (const part of [html, text]) {
+      expect(part.split(`${base}/T12`)).toHaveLength(2);
+      expect(part).toContain("London");
+      expect(part).not.toContain("Unsubscribe");
+    }
+  });
+
+  it("has only the links in a template with the postal address", () => {
+    const wording = { subject: "s", html: ownAddress, marketing: { ...marketing, topicId: 4 } };
+    const { html, text } = read(wording);
+    expect(html).toContain("<p>1 High &lt;Street&gt;, London</p>");
+    expect(text).toContain("1 High <Street>, London");
+    for (const part of [html, text]) {
+      expect(part.split("London")).toHaveLength(2);
+      expect(part).not.toMatch(/Müller/);
+      expect(part).toContain(`${base}/T11`);
+      expect(part).toContain(`${base}/T11?view=preferences`);
+    }
+  });
+
+  it.each<[string, string | undefined]>([
+    ["made from the html", undefined],
+    ["that has both", "{{ postalAddress }} {{ unsubscribeUrl }}"],
+  ])("stays away where the template shows both, with a text %s", (_, text) => {
+    const wording = { subject: "s", html: `<p>${ownAddress}${ownLink}</p>`, text, marketing };
+    const rendered = read(wording);
+    for (const part of [rendered.html, rendered.text]) {
+      expect(part.split(`${base}/T11`)).toHaveLength(2);
+      expect(part.split("London")).toHaveLength(2);
+      expect(part).not.toMatch(/Müller|Unsubscribe/);
+    }
+  });
+
+  it("is whole in a text without the parts that the html has", () => {
+    const html = ownAddress + ownLink;
+    expect(read({ subject: "s", html, text: "Hi", marketing }).text).toBe(
+      `Hi\n\n----------\nMüller & Söhne\n1 High <Street>\nLondon\nUnsubscribe: ${base}/T11\n`,
     );
-    expect(rendered.html.split(`${base}/T12`)).toHaveLength(3);
-    expect(rendered.html).toContain("London");
+  });
+
+  it.each([
+    ["in a condition", "{% if vip %}{{ unsubscribeUrl }} {{ postalAddress }}{% endif %}"],
+    ["in a comment of the html", "<!-- {{ unsubscribeUrl }} {{ postalAddress }} -->"],
+    ["in a hidden element", '<p style="display:none">{{ unsubscribeUrl }}{{ postalAddress }}</p>'],
+    ["with a filter", "{{ unsubscribeUrl | truncate: 9 }} {{ postalAddress | truncate: 3 }}"],
+    ["after a break", "{% break %}{{ unsubscribeUrl }} {{ postalAddress }}"],
+    ["as text of Liquid", "{% raw %}{{ unsubscribeUrl }} {{ postalAddress }}{% endraw %}"],
+    [
+      "with values of the template",
+      '{% assign unsubscribeUrl = "a" %}{% assign postalAddress = "b" %}' +
+        "{{ unsubscribeUrl }}{{ postalAddress }}",
+    ],
+  ])("is whole where the template has both %s", (_, body) => {
+    const { html } = read({ subject: "s", html: `<html><body>${body}</body></html>`, marketing });
+    expect(html).toMatch(/Müller &amp; Söhne<br>1 High &lt;Street&gt;<br>London<br><a /);
+    expect(html).toContain(`${base}/T11" style`);
   });
 
   it("is in every mail, whatever its content", () => {
@@ -134,7 +194,7 @@ describe("the footer", () => {
     fc.assert(
       fc.property(words, fc.option(words, { nil: undefined }), fc.string(), (made, text, raw) => {
         const wording = { subject: "{{ raw }}", html: made, text, marketing };
-        const one = mailing(wording, [
+        const one = mailing(wording, content, [
           { ...recipients[0]!, variables: { name: raw, raw } },
           recipients[1]!,
         ]);
@@ -160,7 +220,7 @@ test("transactional mail has no footer", () => {
   expect(read(wording)).toMatchObject({ html: "<p></p>", text: "", headers: {} });
 });
 
-describe.each(providers)("$name gets", (provider) => {
+describe.each(apiProviders)("$name gets", (provider) => {
   let outside: RecordingServer;
   let wire: ProviderApi;
   beforeAll(async () => {
@@ -182,6 +242,29 @@ describe.each(providers)("$name gets", (provider) => {
     expect(outside.requests).toHaveLength(1);
     return wire.readMails(outside.requests[0]!);
   }
+
+  it("Reply-To, and the headers of marketing mail that it lets through", async () => {
+    const source = { kind: "campaign", id: 7 } as const;
+    const config = { provider: provider.key };
+    const headers = buildMarketingHeaders({ orgId: 1, site: { id: 2 }, source, config });
+    const sent = mailing(
+      { subject: "News", html: "<p>Hi {{ name }}</p>", marketing },
+      { ...content, headers, replyTo: "help@example.com" },
+    );
+    const [mail] = await delivered({ ...sent, recipients: sent.recipients.slice(0, 1) });
+    expect(mail!.replyTo).toBe("help@example.com");
+    const found = Object.fromEntries(
+      Object.entries(mail!.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    expect(found).toMatchObject({
+      precedence: "bulk",
+      "x-auto-response-suppress": "OOF, AutoReply",
+    });
+    const passesFeedbackId = ["mailgun", "sparkpost"].includes(provider.key);
+    expect(found["feedback-id"]).toBe(
+      passesFeedbackId ? "campaign-7:site-2:org-1:pennymail" : undefined,
+    );
+  });
 
   it("each recipient's own link in header and footer, in a batch and singly", async () => {
     const sent = mailing({ subject: "News", html: "<p>Hi {{ name }}</p>", marketing });

@@ -43,11 +43,14 @@ describe("the catalog", () => {
       "countSegmentContacts",
       "explainRules",
       "previewCampaign",
+      "previewCampaignSeries",
+      "previewCampaignSeriesDraft",
       "previewContactAction",
       "previewEmailBatch",
       "previewImport",
       "previewSegmentCount",
       "renderTemplate",
+      "walkSequence",
     ]);
     expect(changing.filter(({ method }) => method === "GET")).toEqual([]);
   });
@@ -62,9 +65,25 @@ describe("the catalog", () => {
   });
 });
 
+test("an agent deletes nothing that is in use unless it says so", () => {
+  const careful = operations.filter(({ queryParameters }) => queryParameters.includes("ifUnused"));
+  expect(careful.map(({ name }) => name).toSorted()).toEqual([
+    "deleteList",
+    "deleteMedia",
+    "deleteSegment",
+    "deleteSendingConfig",
+    "deleteTag",
+    "deleteTemplate",
+    "deleteTopic",
+  ]);
+  for (const { inputSchema } of careful)
+    expect(inputSchema.properties!.ifUnused).toMatchObject({ default: "true" });
+});
+
 /** Calls that mail at most ten people, each for a reason. A new one must be looked at. */
 const mailsFew = [
   ...["createContact", "updateContact", "deleteContact", "applyContactTag", "removeContactTag"],
+  ...["deletePerson", "mergeContact", "requestConfirmation"],
   ...[
     "updateContactTopics",
     "adjustContactScore",
@@ -78,12 +97,15 @@ const mailsFew = [
   "sendTemplateTests",
   // A draft, and up to ten proofs.
   ...["createCampaign", "deleteCampaign", "sendCampaignProofs", "pauseCampaign", "cancelCampaign"],
+  "unscheduleCampaign",
   ...["deleteHoliday", "cancelContactAction"],
   // A new sequence has no enrollments, and steps are added after the contacts that wait.
   ...["createSequence", "createSequenceFromPlaybook", "createSequenceSteps", "deleteSequence"],
   ...["cancelSequenceEnrollment", "rotateSequenceWebhookUrl"],
+  ...["updateSequenceDraft", "deleteSequenceDraft"],
   // Checks, which mail nobody.
   ...["validateEmails", "checkSenders", "checkCampaignAudit"],
+  "updateCampaignArchive",
 ];
 const groupsThatMail = [
   ...["emails", "campaigns", "holidays", "sequences", "contacts", "lists", "imports"],

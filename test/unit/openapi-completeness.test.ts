@@ -5,7 +5,7 @@ import type { OpenApiDocument } from "../../shared/http/openapi/document.ts";
 import { componentPrefix, type JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
 import type { ResponseObject } from "../../shared/http/openapi/response-objects.ts";
 import { getInboundAdapter } from "../../shared/providers/inbound/registry.ts";
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { listOperations } from "../support/openapi-document.ts";
 import { createNotice } from "../support/signed-provider-webhooks.ts";
 
@@ -46,7 +46,9 @@ function findGaps(document: Document): Gaps {
       visit(parameter.schema, place, "request");
     }
     for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
-      if (example === undefined) gaps.examples.push(`${operationId} ${type}`);
+      // A picture is not text.
+      if (example === undefined && schema.format !== "binary")
+        gaps.examples.push(`${operationId} ${type}`);
       visit(schema, `${operationId} ${type}`, "request");
     }
     for (const [status, response] of Object.entries(responses))
@@ -144,22 +146,25 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the example of an event", () => {
-  test.each(providerKeys.map((key) => [key]))("of %s reports that send 1 was delivered", (key) => {
-    const operation = listOperations(api).find(({ path }) => path === `/api/v1/webhooks/${key}`)!;
-    const [type, { example }] = Object.entries(operation.requestBody!.content)[0]!;
-    const rawBody = Buffer.from(encodersByType[type]!(example));
-    const { events } = getInboundAdapter(key)!.readEvents(
-      createNotice(key, { rawBody, headers: { "svix-id": "msg_1" } }),
-    );
-    expect(events).toMatchObject([
-      {
-        type: "delivered",
-        email: "ann@example.com",
-        sendId: 1,
-        timestamp: "2026-11-30T09:00:06.000Z",
-      },
-    ]);
-  });
+  test.each(webhookProviderKeys.map((key) => [key]))(
+    "of %s reports that send 1 was delivered",
+    (key) => {
+      const operation = listOperations(api).find(({ path }) => path === `/api/v1/webhooks/${key}`)!;
+      const [type, { example }] = Object.entries(operation.requestBody!.content)[0]!;
+      const rawBody = Buffer.from(encodersByType[type]!(example));
+      const { events } = getInboundAdapter(key)!.readEvents(
+        createNotice(key, { rawBody, headers: { "svix-id": "msg_1" } }),
+      );
+      expect(events).toMatchObject([
+        {
+          type: "delivered",
+          email: "ann@example.com",
+          sendId: 1,
+          timestamp: "2026-11-30T09:00:06.000Z",
+        },
+      ]);
+    },
+  );
 });
 
 const encodersByType: Record<string, (body: unknown) => string> = {

@@ -24,10 +24,11 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 
 const verbs = (
   "accept add adjust apply cancel change check confirm count create delete disable enable " +
-  "enroll explain export get identify import leave list log pause preview receive remove " +
+  "enroll explain export get identify import leave list log merge pause preview publish receive " +
+  "remove " +
   "render replace request resend reset resolve restore resume retry revoke rotate save schedule " +
-  "search send sign submit switch test track trigger unsubscribe update upsert validate " +
-  "verify view"
+  "search send sign submit switch test track trigger unschedule unsubscribe update upsert " +
+  "validate verify view walk"
 ).split(" ");
 
 describe("the OpenAPI document", () => {

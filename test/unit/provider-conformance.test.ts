@@ -1,6 +1,6 @@
-// The contract of all ten provider adapters (shared/providers/provider-adapter.ts), tested against
+// The contract of the ten provider adapters with an API (shared/providers/provider-adapter.ts), tested against
 // an HTTP server in place of the provider.
-import fc from "fast-check";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import {
@@ -12,8 +12,10 @@ import {
   type ProviderAdapter,
   type Recipient,
 } from "../../shared/providers/provider-adapter.ts";
-import { providerKeys } from "../../shared/providers/provider-keys.ts";
-import { getProvider as lookup, providers } from "../../shared/providers/registry.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
+import { getProvider as lookup } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
+import fc from "../support/fast-check.ts";
 import type { DeliveredMail, ProviderApi } from "../support/provider-apis/provider-api.ts";
 import {
   type RecordingServer,
@@ -98,16 +100,18 @@ const named = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 it("the ten providers are in the order of the contract and found by key", () => {
-  expect(providers.map(({ key }) => key)).toEqual(providerKeys);
-  expect(providerKeys).toEqual(providerKeysInOrder);
-  expect(providers.map(({ key }) => lookup(key))).toEqual(providers);
+  expect(apiProviders.map(({ key }) => key)).toEqual(webhookProviderKeys);
+  expect(webhookProviderKeys).toEqual(providerKeysInOrder);
+  expect(apiProviders.map(({ key }) => lookup(key))).toEqual(apiProviders);
   expect(lookup("nobody")).toBeUndefined();
 });
 
 it("a campaign with unsubscribe headers is sent in batches wherever the provider can", () => {
-  const alone = providers.filter(({ batch }) => !batch?.supports(campaign())).map(({ key }) => key);
+  const alone = apiProviders
+    .filter(({ batch }) => !batch?.supports(campaign()))
+    .map(({ key }) => key);
   expect(alone).toEqual(["ses", "mandrill"]);
-  const aloneWithoutHeaders = providers.filter(
+  const aloneWithoutHeaders = apiProviders.filter(
     ({ batch }) => !batch?.supports(campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) })),
   );
   expect(aloneWithoutHeaders.map(({ key }) => key)).toEqual(["ses"]);
@@ -115,14 +119,12 @@ it("a campaign with unsubscribe headers is sent in batches wherever the provider
     bcc: "archive@example.com",
     recipients: trio([["a"], ["b"], ["c"]], {}),
   });
-  expect(providers.filter(({ batch }) => !batch?.supports(copied)).map(({ key }) => key)).toEqual([
-    "ses",
-    "mailgun",
-    "mandrill",
-  ]);
+  expect(
+    apiProviders.filter(({ batch }) => !batch?.supports(copied)).map(({ key }) => key),
+  ).toEqual(["ses", "mailgun", "mandrill"]);
 });
 
-describe.each(providers)("$name", (provider) => {
+describe.each(apiProviders)("$name", (provider) => {
   let outside: RecordingServer;
   let wire: ProviderApi;
   const setting = `PROVIDER_URL_${provider.key.toUpperCase()}`;

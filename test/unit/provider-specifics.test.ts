@@ -1,7 +1,6 @@
 // Requests to single providers, beyond the common contract in provider-conformance.test.ts.
 import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
-import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebClient } from "../../shared/adapters/http/client.ts";
 import { brevo } from "../../shared/providers/brevo.ts";
@@ -22,6 +21,7 @@ import type {
 import { sendgrid } from "../../shared/providers/sendgrid.ts";
 import { ses, signRequest } from "../../shared/providers/ses.ts";
 import { sparkpost } from "../../shared/providers/sparkpost.ts";
+import fc from "../support/fast-check.ts";
 import {
   type RecordingServer,
   type ServerBehaviour,
@@ -174,7 +174,7 @@ describe("Amazon SES", () => {
     const at = new Date(
       input.amzDate!.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"),
     );
-    const headers = signRequest(input.url!, input.body!, {
+    const headers = await signRequest(input.url!, input.body!, {
       keys: ses.credentials.parse(input) as Parameters<typeof signRequest>[2]["keys"],
       at,
     });
@@ -189,7 +189,7 @@ describe("Amazon SES", () => {
       "$1-$2-$3T$4:$5:$6Z",
     );
     const url = "https://email.us-east-1.amazonaws.com/v2/email/outbound-emails";
-    const again = signRequest(url, body.toString(), {
+    const again = await signRequest(url, body.toString(), {
       keys: ses.credentials.parse(keys) as Parameters<typeof signRequest>[2]["keys"],
       at: new Date(date),
     });

@@ -118,7 +118,7 @@ it("SES sends bulk templates with values, tags and headers per entry, and refuse
     })),
   });
   const { accessKeyId, secretAccessKey } = providerKeys.ses!.credentials as Record<string, string>;
-  const headers = signRequest(
+  const headers = await signRequest(
     "https://email.us-east-1.amazonaws.com/v2/email/outbound-bulk-emails",
     body,
     {
@@ -152,7 +152,7 @@ it("SES sends bulk templates with values, tags and headers per entry, and refuse
 it("SES refuses a body that its signature does not cover", async () => {
   const { accessKeyId, secretAccessKey } = providerKeys.ses!.credentials as Record<string, string>;
   const url = "https://email.us-east-1.amazonaws.com/v2/email/outbound-emails";
-  const headers = signRequest(url, '{"a":1}', {
+  const headers = await signRequest(url, '{"a":1}', {
     keys: { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey!, region: "us-east-1" },
     at: new Date(),
   });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { fillMergeText } from "../../shared/providers/provider-adapter.ts";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import {
   callLocalPage,
   createAccount,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-describe.each(providers)("$name", (provider) => {
+describe.each(apiProviders)("$name", (provider) => {
   const send = (...[changed, key]: [ReturnType<typeof mailing>, string?]) =>
     handOver(provider, keys[provider.key]!.credentials, changed, key ?? `key-${++n}`);
 

@@ -1,7 +1,7 @@
 // The provider sandbox posts each provider's own events, with valid signatures, to the webhook URL
 // of the sending config.
 import { describe, expect, it } from "vitest";
-import { providers } from "../../shared/providers/registry.ts";
+import { apiProviders } from "../support/api-providers.ts";
 import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
 import {
   createAccount,
@@ -15,7 +15,7 @@ import { isGenuine, readEvents } from "../support/webhook-receiver.ts";
 
 const sandboxConsole = await openSandboxConsole();
 
-describe.each(providers)("$name", (provider) => {
+describe.each(apiProviders)("$name", (provider) => {
   const { key } = provider;
 
   it("posts its own signed events for each simulator address", async () => {

@@ -3,6 +3,8 @@ import {
   maxBytes,
   maxConditions,
   maxDepth,
+} from "../../shared/domain/audience/segments/rule-checks.ts";
+import {
   type SegmentRules,
   SegmentRulesInput,
   StepRulesInput,
@@ -60,7 +62,7 @@ test("the error for an unknown field lists the known fields, the most similar fi
   expect(messageFor("tagz")).toMatch(/: tags?, tags?, .*campaign\.<id>\.opened/);
   expect(messageFor("stap.1.opened")).not.toContain("step.");
   expect(messageFor("stap.1.opened", StepRulesInput)).toMatch(/: step\.<number>\.opened, /);
-  expect(messageFor("x".repeat(5000), StepRulesInput).length).toBeLessThan(500);
+  expect(messageFor("x".repeat(5000), StepRulesInput).length).toBeLessThan(600);
 });
 
 describe("invalid rules are rejected with the path of the error", () => {
@@ -128,6 +130,52 @@ describe("invalid rules are rejected with the path of the error", () => {
       );
     },
   );
+});
+
+describe("conditions on events", () => {
+  const where = [{ field: "properties.total", operator: "greaterThan", value: 50 }];
+  const conditions: object[] = [
+    { field: "event.bought", operator: "greaterThan", value: 2, inLastDays: 30, where },
+    { field: "event.a.b", operator: "exists", inLastDays: 0.5 },
+    { field: "firstEventAt.bought", operator: "before", value: "2026-01-31" },
+    { field: "lastEventAt.bought", operator: "notInLastDays", value: 90 },
+    { field: "lastEvent.bought", property: "cart.total", operator: "lessThan", value: 10 },
+  ];
+  test.for(conditions)("%o", (condition) => {
+    const rules = { match: "all", conditions: [condition] };
+    expect(given(rules)).toEqual(rules);
+  });
+
+  const count = { field: "event.bought", operator: "exists" };
+  const refused: [object, string, string][] = [
+    [{ ...good, inLastDays: 3 }, "inLastDays", "must not be given: only event.<name> takes it"],
+    [{ ...good, where }, "where", "must not be given: only event.<name> takes it"],
+    [{ ...count, property: "total" }, "property", "only lastEvent.<name> takes it"],
+    [{ ...count, inLastDays: 0 }, "inLastDays", "number of days"],
+    [{ ...count, inLastDays: "3" }, "inLastDays", "number of days"],
+    [{ ...count, where: [] }, "where", "1 to 20 conditions"],
+    [{ ...count, where: Array(21).fill(where[0]) }, "where", "1 to 20 conditions"],
+    [{ ...count, where: [count] }, "where.0.field", "must be properties.<key>"],
+    [{ ...count, where: [{ ...where[0], value: "5" }] }, "where.0.value", "must be a number"],
+    [{ ...count, where: [where[0], 7] }, "where.1", "must be a condition"],
+    [{ field: "lastEvent.bought", operator: "exists" }, "property", "name of a property"],
+    [{ field: "lastEvent.bought", operator: "exists", property: "" }, "property", "1 to 100"],
+    [{ field: "firstEventAt.bought", operator: "greaterThan", value: 1 }, "operator", "before"],
+  ];
+  test.for(refused)("%o is refused", ([condition, at, message]) => {
+    expect(given({ match: "all", conditions: [condition] })).toEqual([
+      [`conditions.0.${at}`, expect.stringContaining(message)],
+    ]);
+  });
+
+  test("conditions in where count", () => {
+    const rules = (n: number) => ({
+      match: "all",
+      conditions: Array(n).fill({ ...count, where: Array(19).fill(where[0]) }),
+    });
+    expect(given(rules(5))).toEqual(rules(5));
+    expect(given(rules(6))).toEqual([["conditions", expect.stringContaining("100 conditions")]]);
+  });
 });
 
 describe("bounds", () => {

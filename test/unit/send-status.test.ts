@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type SendItem, toApi } from "../../shared/domain/sending/sends.ts";
+import { type SendItem, toApi } from "../../shared/domain/sending/send-schema.ts";
 
 const item: SendItem = {
   ...{
@@ -10,7 +10,7 @@ const item: SendItem = {
     subject: "Hi",
     status: "delivered",
   },
-  ...{ provider: "postmark", sendingConfigId: 1, createdAt: "2026-11-21T08:00:00.000Z" },
+  ...{ provider: "postmark", sendingConfigId: 1, createdAt: "2026-11-21T08:00:00.000Z", v: 0 },
 };
 const times = ({ sentAt, deliveredAt, openedAt, clickedAt }: ReturnType<typeof toApi>) => ({
   sentAt,

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   eventKey,
@@ -16,6 +15,7 @@ import {
 import type { EventCounts } from "../../shared/domain/sending/daily-counters.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
+import fc from "../support/fast-check.ts";
 
 const send = (): SendWithEvents => ({
   id: 1000,
@@ -47,28 +47,24 @@ const event = (
   ...more,
 });
 
-const pendingUpdate = (
-  item: SendWithEvents,
-  events: QueuedEvent[],
-  { run, messageKey }: { run: string; messageKey: string },
-): SendUpdate => ({
+const pendingUpdate = (item: SendWithEvents, events: QueuedEvent[], round: string): SendUpdate => ({
   send: item,
   isNew: false,
-  run,
+  round,
   provider: "postmark",
   providerMessageId: events.find(({ providerMessageId }) => providerMessageId)?.providerMessageId,
-  events: events.map((queued) => toSendEvent(queued, { messageKey, run })),
+  events: events.map((queued) => toSendEvent(queued, { round })),
   countedEvents: [],
   counterChanges: {},
   overflow: [],
 });
 
-/** Plans one run after the other. Returns the final send, its overflow events and all counters. */
+/** Plans rounds one by one. Returns the final send, its overflow events and all counters. */
 function applied(runs: QueuedEvent[][], item = send()) {
   const overflow = new Map<string, OverflowEvent>();
   let counted: EventCounts = {};
   for (const [n, events] of runs.entries()) {
-    const pending = pendingUpdate(item, events, { run: `run${n}`, messageKey: `m${n}` });
+    const pending = pendingUpdate(item, events, `round${n}`);
     const planned = planUpdate(pending, new Set(), overflow);
     if (!planned) continue;
     item = { ...item, ...planned.changes };
@@ -154,8 +150,8 @@ describe("the events of a send", () => {
 
   test("are taken over from an abandoned run together with its counter changes", () => {
     const events = [event("delivered", 1), event("open", 20)];
-    const plan = (item: SendWithEvents, run: string, abandonedRuns = new Set<string>()) =>
-      planUpdate(pendingUpdate(item, events, { run, messageKey: "m" }), abandonedRuns, new Map());
+    const plan = (item: SendWithEvents, round: string, abandonedRuns = new Set<string>()) =>
+      planUpdate(pendingUpdate(item, events, round), abandonedRuns, new Map());
     const first = plan(send(), "run1")!;
     const item = { ...send(), ...first.changes };
     const second = plan(item, "run2", new Set(["run1"]))!;
@@ -163,7 +159,7 @@ describe("the events of a send", () => {
     expect(second.countedEvents.map(({ id }) => id)).toEqual(
       first.countedEvents.map(({ id }) => id),
     );
-    expect(second.changes!.events!.every(({ run }) => run === "run2")).toBe(true);
+    expect(second.changes!.events!.every(({ round }) => round === "run2")).toBe(true);
     expect(plan(item, "run3")).toBeUndefined();
   });
 

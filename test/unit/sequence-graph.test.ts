@@ -1,8 +1,11 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nextOpening, SendWindow } from "../../shared/domain/automation/send-window.ts";
 import * as flow from "../../shared/domain/automation/step-graph.ts";
+import * as stepGraphChanges from "../../shared/domain/automation/step-graph-changes.ts";
+import * as stepGraphProblems from "../../shared/domain/automation/step-graph-problems.ts";
 import { NewSequenceStep, type SequenceStep } from "../../shared/domain/automation/step-schema.ts";
+import { endOfWait } from "../../shared/domain/automation/step-waits.ts";
+import fc from "../support/fast-check.ts";
 
 let ids = 0;
 const stamps = (n: number) =>
@@ -10,7 +13,7 @@ const stamps = (n: number) =>
 const anyone = { match: "all", conditions: [] };
 type Given = Partial<SequenceStep> & { type: SequenceStep["type"] };
 const flowOf = (...given: Given[]) =>
-  flow.addSteps(flow.emptyGraph, {
+  stepGraphChanges.addSteps(flow.emptyGraph, {
     input: given.map((step) => NewSequenceStep.parse(step)),
     stamps: stamps(given.length),
   });
@@ -28,7 +31,8 @@ const fork = (more: Partial<SequenceStep>): Given => ({
 /** The orders of the steps on the way if every condition has this result. */
 function walk(of: flow.StepGraph, held: boolean, from: flow.StepPosition = { order: 0 }): number[] {
   const orders: number[] = [];
-  for (let step = flow.currentStep(of, from); step; step = flow.nextStep(of, step, held))
+  const wayOf = ({ type }: SequenceStep) => (type === "condition" && !held ? 1 : 0);
+  for (let step = flow.currentStep(of, from); step; step = flow.nextStep(of, step, wayOf(step)))
     orders.push(step.stepOrder);
   return orders;
 }
@@ -75,13 +79,30 @@ describe("the order of steps", () => {
     expect([walk(ending, true), walk(ending, false)]).toEqual([[1], [1, 2]]);
   });
 
+  test("keeps the ways of a split separate, and ends at an exit", () => {
+    const branches = [3, 5, undefined].map((nextStepOrder) => ({ weight: 1, nextStepOrder }));
+    const graph = flowOf(
+      { type: "split", splitConfig: { branches } },
+      { type: "exit" },
+      email(),
+      email(),
+      email(),
+      email(),
+    );
+    const waysFrom = (way: number) => {
+      const first = flow.nextStep(graph, graph.steps[0]!, way)!;
+      return walk(graph, true, { stepId: first.id, order: 0 });
+    };
+    expect([0, 1, 2].map(waysFrom)).toEqual([[3, 4], [5, 6], [2]]);
+  });
+
   test("continues after a removed step, also after a jump", () => {
     const whole = flowOf(email(), email({ nextStepOrder: 4 }), email(), email());
     const [, second] = whole.steps;
-    const less = flow.removeStep(whole, second!);
+    const less = stepGraphChanges.removeStep(whole, second!);
     expect(walk(less, true, { stepId: second!.id, order: 2 })).toEqual([4]);
     const jumping = flowOf(email({ nextStepOrder: 3 }), email(), email(), email());
-    expect(walk(flow.removeStep(jumping, jumping.steps[2]!), true)).toEqual([1, 4]);
+    expect(walk(stepGraphChanges.removeStep(jumping, jumping.steps[2]!), true)).toEqual([1, 4]);
   });
 
   test("starts a branch at its next step when the first one is removed", () => {
@@ -96,7 +117,10 @@ describe("the order of steps", () => {
     const without = (...orders: number[]) =>
       orders.reduce(
         (graph, order) =>
-          flow.removeStep(graph, graph.steps.find(({ stepOrder }) => stepOrder === order)!),
+          stepGraphChanges.removeStep(
+            graph,
+            graph.steps.find(({ stepOrder }) => stepOrder === order)!,
+          ),
         forked,
       );
     expect(both(without(2))).toEqual([
@@ -122,7 +146,7 @@ describe("the order of steps", () => {
       fork({ conditionConfig: condition, trueBranchStepOrder: 4 }),
       email(),
     );
-    const after = flow.addSteps(before, {
+    const after = stepGraphChanges.addSteps(before, {
       input: [NewSequenceStep.parse(email({ stepOrder: 1 }))],
       stamps: stamps(1),
       insert: true,
@@ -153,7 +177,7 @@ describe("the order of steps", () => {
           let graph = flow.emptyGraph;
           for (const step of given)
             try {
-              graph = flow.addSteps(graph, {
+              graph = stepGraphChanges.addSteps(graph, {
                 input: [NewSequenceStep.parse(step)],
                 stamps: stamps(1),
                 insert: step.stepOrder % 2 === 0,
@@ -161,7 +185,7 @@ describe("the order of steps", () => {
             } catch {}
           const known = graph.steps;
           for (const n of removals)
-            if (graph.steps[n]) graph = flow.removeStep(graph, graph.steps[n]);
+            if (graph.steps[n]) graph = stepGraphChanges.removeStep(graph, graph.steps[n]);
           for (const from of [
             { order: 0 },
             ...known.map(({ id, stepOrder }) => ({ stepId: id, order: stepOrder })),
@@ -177,7 +201,7 @@ describe("the order of steps", () => {
 
 describe("replacing all steps", () => {
   const replace = (graph: flow.StepGraph, input: Given[], mustBeComplete = false) =>
-    flow.replaceSteps(graph, {
+    stepGraphChanges.replaceSteps(graph, {
       input,
       stamps: stamps(input.filter(({ id }) => id === undefined).length),
       updatedAt: "later",
@@ -286,14 +310,39 @@ describe("validation", () => {
     );
   });
 
+  test("names the way of a split that leads back, or nowhere", () => {
+    const split = (nextStepOrder: number): Given => ({
+      type: "split",
+      splitConfig: { branches: [{ weight: 1 }, { weight: 1, nextStepOrder }] },
+    });
+    expect(() => flowOf(email(), split(1))).toThrow(
+      "splitConfig.branches.1.nextStepOrder must be greater",
+    );
+    expect(stepGraphProblems.missingParts(flowOf(split(9), { type: "split" }), "manual")).toEqual([
+      "step 1: splitConfig.branches.1.nextStepOrder is 9, but that step does not exist",
+      "step 2: splitConfig is needed",
+    ]);
+    const moved = stepGraphChanges.addSteps(flowOf(split(2), email()), {
+      input: [NewSequenceStep.parse(email({ stepOrder: 1 }))],
+      stamps: stamps(1),
+      insert: true,
+    });
+    expect(moved.steps[1]?.splitConfig?.branches.map((way) => way.nextStepOrder)).toEqual([
+      undefined,
+      3,
+    ]);
+  });
+
   test("names the missing parts", () => {
-    expect(flow.missingParts(flow.emptyGraph)).toEqual(["the sequence has no steps"]);
+    expect(stepGraphProblems.missingParts(flow.emptyGraph, "manual")).toEqual([
+      "the sequence has no steps",
+    ]);
     const half = flowOf(
       email({ templateId: null }),
       { type: "delay" },
       { type: "condition", falseBranchStepOrder: 9 },
     );
-    expect(flow.missingParts(half)).toEqual([
+    expect(stepGraphProblems.missingParts(half, "manual")).toEqual([
       "step 1: templateId is needed",
       "step 2: delayMinutes is needed",
       "step 3: conditionConfig is needed",
@@ -359,5 +408,37 @@ describe("the next opening of a send window", () => {
     expect(nextOpening(null, "UTC", at("2026-11-20T03:00:00Z"))).toEqual(
       at("2026-11-20T03:00:00Z"),
     );
+  });
+});
+
+describe("the end of a wait", () => {
+  const daily = SendWindow.parse({ from: "09:00", until: "10:00" });
+
+  // The clocks change on the night before 29 March, 25 October, 8 March and 1 November.
+  test.each([
+    ["Europe/Berlin", 1440, "2026-03-28T08:30:00Z", "2026-03-29T07:30:00.000Z"],
+    ["Europe/Berlin", 1440, "2026-10-24T07:30:00Z", "2026-10-25T08:30:00.000Z"],
+    ["America/New_York", 1440, "2026-03-07T14:30:00Z", "2026-03-08T13:30:00.000Z"],
+    ["America/New_York", 1440, "2026-10-31T13:30:00Z", "2026-11-01T14:30:00.000Z"],
+    ["America/New_York", 7 * 1440, "2026-03-03T14:30:00Z", "2026-03-10T13:30:00.000Z"],
+    ["UTC", 1440, "2026-03-28T09:30:00Z", "2026-03-29T09:30:00.000Z"],
+  ])("in %s after %i minutes is at the same time of day", (timezone, delayMinutes, at, wanted) => {
+    const end = endOfWait(new Date(at), { delayMinutes }, timezone);
+    expect(end.toISOString()).toBe(wanted);
+    expect(nextOpening(daily, timezone, end)).toEqual(end);
+  });
+
+  test.each([
+    ["of hours is exact", 25 * 60, "2026-03-28T08:30:00Z", "2026-03-29T09:30:00.000Z"],
+    ["of 0 is now", 0, "2026-10-25T01:30:00Z", "2026-10-25T01:30:00.000Z"],
+    [
+      "at a skipped time is an hour later",
+      1440,
+      "2026-03-28T01:30:00Z",
+      "2026-03-29T01:30:00.000Z",
+    ],
+  ])("%s", (_, delayMinutes, at, wanted) => {
+    const end = endOfWait(new Date(at), { delayMinutes }, "Europe/Berlin");
+    expect(end.toISOString()).toBe(wanted);
   });
 });

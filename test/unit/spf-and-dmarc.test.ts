@@ -1,8 +1,9 @@
 // The parser and evaluation of SPF and DMARC records.
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import * as dmarc from "../../shared/domain/senders/validation/dmarc.ts";
 import * as spf from "../../shared/domain/senders/validation/spf.ts";
+import fc from "../support/fast-check.ts";
 
 const following = (zone: Record<string, string | string[]>, domain = "shop.example") => {
   const lookups: string[] = [];

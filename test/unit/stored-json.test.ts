@@ -65,7 +65,7 @@ function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): P
   if (schema instanceof z.ZodNumberFormat) return [];
   if (schema instanceof z.ZodNumber) return [{ path, free: false }];
   if (schema instanceof z.ZodUnknown || schema instanceof z.ZodAny) return [{ path, free: true }];
-  if (schema instanceof z.ZodRecord) return inside(schema.valueType, "hostile");
+  if (schema instanceof z.ZodRecord) return inside(schema.valueType, nameIn(schema));
   if (schema instanceof z.ZodArray) return inside(schema.element, 0);
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => inside(one));
   if (schema instanceof z.ZodPipe) return inside(schema.in);
@@ -79,6 +79,10 @@ function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): P
   const { innerType } = schema.def as { innerType?: z.ZodType };
   return innerType ? inside(innerType) : [];
 }
+
+/** A name that the record takes. Some take only locales. */
+const nameIn = ({ keyType }: z.ZodRecord): string =>
+  (keyType as z.ZodType).safeParse("hostile").success ? "hostile" : "de";
 
 /** Copies `value` and replaces the value at a path. */
 function withAt(value: unknown, [step, ...rest]: Path, put: unknown): unknown {

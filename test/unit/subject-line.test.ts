@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
-import { SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { SingleMessage } from "../../shared/domain/sending/accept/single-message.ts";
 import { EmailAddress, toSingleLine } from "../../shared/kernel/email-fields.ts";
 
 const mail = {
@@ -42,21 +42,18 @@ test.each(["X-Entity-Ref-ID", "List-Id", "In-Reply-To"])("the header %s is accep
 
 test("the OpenAPI document lists the special characters that are refused in addresses", async () => {
   const { description } = (await getOpenApiDocument()).info;
-  for (const mark of "!#$%&*/=?^{|}~") {
+  for (const mark of "!#%{|}") {
     expect(EmailAddress.safeParse(`a${mark}b@example.com`).success, mark).toBe(false);
     expect(description).toContain(` ${mark}`.replace(" !", "`!"));
   }
-  for (const address of [
-    "a`b@example.com",
-    "a'@example.com",
-    '"a b"@example.com',
-    "a@[192.0.2.1]",
-    "a@bücher.example",
-  ])
+  for (const address of ["a`b@example.com", '"a b"@example.com', "a@[192.0.2.1]"])
     expect(EmailAddress.safeParse(address).success, address).toBe(false);
   for (const address of [
     "a.b-c_d+e'f@example.com",
     "'a@example.com",
+    "a'@example.com",
+    "a&b=c/d@example.com",
+    "a@bücher.example",
     "a-@xn--bcher-kva.example",
     `${"a".repeat(64)}@example.com`,
   ])

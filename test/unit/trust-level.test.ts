@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rateTrust, trustLevels } from "../../shared/domain/analytics/mail-health.ts";
+import fc from "../support/fast-check.ts";
 
 const clean = { sent: 1000, delivered: 1000, bouncedHard: 0, bouncedSoft: 0, complained: 0 };
 const levelOf = (counts: Partial<typeof clean>) => rateTrust({ ...clean, ...counts }).trust.level;

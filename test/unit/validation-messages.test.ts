@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { CustomFields } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { CustomFields } from "../../shared/domain/audience/contacts/custom-fields.ts";
 import type { Problem } from "../../shared/errors.ts";
 import { validate } from "../../shared/http/validate.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";

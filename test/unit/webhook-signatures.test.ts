@@ -4,9 +4,9 @@ import * as clock from "../../shared/clock.ts";
 import { config } from "../../shared/config.ts";
 import type { DeliveryAttempt } from "../../shared/domain/webhooks/deliver-event.ts";
 import {
+  batchTime,
   deliveryId,
-  nextPageNumber,
-  pageTime,
+  nextBatchNumber,
   parseDeliveryId,
 } from "../../shared/domain/webhooks/delivery-log.ts";
 import * as rows from "../../shared/domain/webhooks/delivery-row.ts";
@@ -79,6 +79,7 @@ describe("delivery rows", () => {
     contactId: 3,
     email: "a@example.net",
     timestamp: "2026-11-21T00:00:00.000Z",
+    details: {},
   };
   const failed: DeliveryAttempt = {
     delivered: false,
@@ -122,14 +123,14 @@ describe("delivery rows", () => {
   });
 });
 
-test("page numbers are unique and ordered; delivery ids stay below 2^53 for a hundred years", () => {
-  const numbers = Array.from({ length: 1000 }, nextPageNumber);
+test("batch numbers are unique and ordered; delivery ids stay below 2^53 for a hundred years", () => {
+  const numbers = Array.from({ length: 1000 }, nextBatchNumber);
   expect(new Set(numbers).size).toBe(1000);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-  expect(Math.abs(pageTime(numbers[0]!).getTime() - clock.now().getTime())).toBeLessThan(1000);
+  expect(Math.abs(batchTime(numbers[0]!).getTime() - clock.now().getTime())).toBeLessThan(1000);
   const far = new Date("2126-01-01").getTime() * 16;
   expect(deliveryId(far, 99)).toBeLessThan(Number.MAX_SAFE_INTEGER);
-  expect(parseDeliveryId(deliveryId(far, 99))).toEqual({ page: far, row: 99 });
+  expect(parseDeliveryId(deliveryId(far, 99))).toEqual({ batch: far, row: 99 });
 });
 
 test("an endpoint has 15 seconds to respond", () => {
@@ -149,6 +150,7 @@ describe("parallel deliveries", () => {
       contactId: null,
       email: "a@example.net",
       timestamp: "2026-11-21T00:00:00.000Z",
+      details: {},
     }));
   async function firing(
     n: number,

@@ -1,7 +1,8 @@
 // A campaign to every contact of a site: from the request that sends it until the provider has the
 // last mail.
 import * as clock from "../../../shared/clock.ts";
-import { startCountingProvider } from "./counting-provider.ts";
+import { type CountingProvider, startCountingProvider } from "./counting-provider.ts";
+import { startCountingSmtpServer } from "./counting-smtp-server.ts";
 import { cpuRow, measure, noUnits } from "./measure.ts";
 import {
   type LaneProcess,
@@ -11,6 +12,7 @@ import {
 } from "./measured-service.ts";
 import type { BenchOrganization } from "./organizations.ts";
 import {
+  atLeast,
   atMost,
   type BenchRow,
   equalRow,
@@ -74,6 +76,63 @@ export const runCounted = (sizes: number[]): Promise<BenchRow[]> =>
 export const runSlow = (sizes: number[]): Promise<BenchRow[]> =>
   countedRowsOfSizes(sizes, { latencyMs: 500 });
 
+const minSmtpMailsPerSecond = 500;
+
+/** A campaign with a sending config of an SMTP server, which counts the mails of each recipient. */
+export async function runSmtp(sizes: number[]): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const size of sizes) rows.push(...(await smtpRows(size)));
+  return rows;
+}
+
+async function smtpRows(size: number): Promise<BenchRow[]> {
+  const server = await startCountingSmtpServer(size, 0);
+  const service = await startMeasuredService({ PROVIDER_URL_SMTP: server.url });
+  try {
+    const site = await seedSite(service, size, { all: true });
+    const configId = await site.caller.create("/sending-configs", smtpConfig);
+    const label = `${formatNumber(size)} by SMTP`;
+    const rows = await campaignRows(
+      { ...site, caller: { ...site.caller, configId } },
+      {
+        label,
+        audience: { listId: site.listId },
+        countAccepted: server.accepted,
+        minPerSecond: minSmtpMailsPerSecond,
+      },
+    );
+    return [
+      site.row,
+      ...rows,
+      ...countRows(label, server),
+      {
+        what: `${label}: connections`,
+        value: formatNumber(server.mostCallsInFlight()),
+        note: "the most at the same time",
+      },
+    ];
+  } finally {
+    await service.stop();
+    await server.stop();
+  }
+}
+
+/** A sending config of an SMTP server without a login. */
+export const smtpConfig = {
+  provider: "smtp",
+  fromEmail: "orders@shop.example",
+  credentials: { host: "smtp.shop.example" },
+};
+
+function countRows(label: string, provider: CountingProvider): BenchRow[] {
+  const { none, several, strangers } = provider.takeCounts();
+  return [
+    equalRow(`${label}: recipients without a mail`, { value: none, expected: 0 }),
+    equalRow(`${label}: recipients with several mails`, { value: several, expected: 0 }),
+    equalRow(`${label}: mails to other addresses`, { value: strangers, expected: 0 }),
+  ];
+}
+
 async function countedRowsOfSizes(
   sizes: number[],
   { latencyMs }: { latencyMs: number },
@@ -101,14 +160,11 @@ async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]>
       audience: { listId },
       countAccepted: provider.accepted,
     });
-    const { none, several, strangers } = provider.takeCounts();
     return [
       site.row,
       ...rows,
       ...(laneProcess ? [laneCpuRow(label, laneProcess, size)] : []),
-      equalRow(`${label}: recipients without a mail`, { value: none, expected: 0 }),
-      equalRow(`${label}: recipients with several mails`, { value: several, expected: 0 }),
-      equalRow(`${label}: mails to other addresses`, { value: strangers, expected: 0 }),
+      ...countRows(label, provider),
       {
         what: `${label}: calls in flight`,
         value: formatNumber(provider.mostCallsInFlight()),
@@ -149,6 +205,8 @@ interface MeasuredCampaign {
   audience: object;
   /** The mails that the provider has accepted, of all campaigns. */
   countAccepted(): number;
+  /** The aim for the mails that are handed over in a second. */
+  minPerSecond?: number;
 }
 
 interface CampaignRun {
@@ -159,7 +217,7 @@ interface CampaignRun {
 
 async function campaignRows(
   site: SeededSite,
-  { label, audience, countAccepted }: MeasuredCampaign,
+  { label, audience, countAccepted, minPerSecond }: MeasuredCampaign,
 ): Promise<BenchRow[]> {
   const { service, caller } = site;
   const size = site.contactIds.length;
@@ -177,6 +235,7 @@ async function campaignRows(
     {
       what: `${label}: handed over`,
       value: formatPerSecond(size / seconds),
+      ...(minPerSecond && { aim: atLeast(minPerSecond, size / seconds, "/s") }),
       note:
         `in ${formatNumber(seconds)} s; ` +
         `all queued in the lane after ${formatNumber(fannedOutSeconds)} s`,

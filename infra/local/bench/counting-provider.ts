@@ -24,40 +24,20 @@ export interface ReceivedCounts {
   strangers: number;
 }
 
-interface SendGridCall {
-  personalizations: { to: { email: string }[] }[];
-}
-
-/**
- * Responds after `latencyMs`. The addresses of the audience are those of `uniqueAddress`, from 0 to
- * `recipients` - 1.
- */
-export async function startCountingProvider(
-  recipients: number,
-  latencyMs: number,
-): Promise<CountingProvider> {
+/** Counts the mails of each recipient. See `startCountingProvider` for the addresses. */
+export function createMailCounter(recipients: number, onMail: (email: string) => void = () => {}) {
   let mailsByReader = new Uint8Array(recipients);
-  let [strangers, accepted, inFlight, mostInFlight] = [0, 0, 0, 0];
-  const count = (email: string) => {
-    const reader = Number(/^reader(\d+)\./.exec(email)?.[1] ?? recipients);
-    if (reader < recipients) mailsByReader[reader]!++;
-    else strangers++;
-    accepted++;
-  };
-  const server = createServer(async (request, response) => {
-    mostInFlight = Math.max(mostInFlight, ++inFlight);
-    const { personalizations }: SendGridCall = JSON.parse(await text(request));
-    await pause(latencyMs);
-    for (const { to } of personalizations) for (const { email } of to) count(email);
-    inFlight--;
-    response.writeHead(202, { "x-message-id": `m${accepted}` }).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  let [strangers, accepted] = [0, 0];
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count(email: string): void {
+      const reader = Number(/^reader(\d+)\./.exec(email)?.[1] ?? recipients);
+      if (reader < recipients) mailsByReader[reader]!++;
+      else strangers++;
+      accepted++;
+      onMail(email);
+    },
     accepted: () => accepted,
-    mostCallsInFlight: () => mostInFlight,
-    takeCounts() {
+    takeCounts(): ReceivedCounts {
       const counts = { none: 0, one: 0, several: 0, strangers };
       for (const mails of mailsByReader) {
         if (mails === 0) counts.none++;
@@ -68,6 +48,38 @@ export async function startCountingProvider(
       strangers = 0;
       return counts;
     },
+  };
+}
+
+interface SendGridCall {
+  personalizations: { to: { email: string }[] }[];
+}
+
+/**
+ * Responds after `latencyMs`. The addresses of the audience are those of `uniqueAddress`, from 0 to
+ * `recipients` - 1. `onMail` is called for each mail that is accepted.
+ */
+export async function startCountingProvider(
+  recipients: number,
+  latencyMs: number,
+  onMail: (email: string) => void = () => {},
+): Promise<CountingProvider> {
+  const counter = createMailCounter(recipients, onMail);
+  let [inFlight, mostInFlight] = [0, 0];
+  const server = createServer(async (request, response) => {
+    mostInFlight = Math.max(mostInFlight, ++inFlight);
+    const { personalizations }: SendGridCall = JSON.parse(await text(request));
+    await pause(latencyMs);
+    for (const { to } of personalizations) for (const { email } of to) counter.count(email);
+    inFlight--;
+    response.writeHead(202, { "x-message-id": `m${counter.accepted()}` }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    accepted: counter.accepted,
+    mostCallsInFlight: () => mostInFlight,
+    takeCounts: counter.takeCounts,
     stop: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -57,11 +57,11 @@ export interface LaneProcess {
   end(signal?: "SIGKILL"): Promise<void>;
 }
 
-/** Starts another process that hands over mail of the service. */
+/** Starts the process that runs the lanes of a service with `LANES_ELSEWHERE`. */
 export async function startLaneProcess(
   service: Pick<ServiceProcess, "query">,
 ): Promise<LaneProcess> {
-  const env = await service.query("shareLanes");
+  const env = await service.query("environment");
   const child = fork(laneProgram, {
     env,
     execArgv: readStartFlags(),
@@ -126,10 +126,11 @@ const defaults = {
   ADDRESS_LIMIT_PER_MINUTE: "1000000",
 };
 
-const sandboxEnv = ({ originByProvider, snsUrl }: Sandbox): Record<string, string> => ({
-  SNS_URL: snsUrl,
+const sandboxEnv = (sandbox: Sandbox): Record<string, string> => ({
+  SNS_URL: sandbox.snsUrl,
+  SYSTEM_SENDER_CREDENTIALS: sandbox.secrets["system-sender"]!,
   ...Object.fromEntries(
-    Object.entries(originByProvider).map(([key, url]) => [
+    Object.entries(sandbox.originByProvider).map(([key, url]) => [
       `PROVIDER_URL_${key.toUpperCase().replaceAll("-", "_")}`,
       url,
     ]),

@@ -6,8 +6,6 @@ import { inParallel } from "../../../shared/kernel/parallel.ts";
 import type { MeasuredService } from "./measured-service.ts";
 
 export interface BenchOrganization {
-  /** Address of the owner. */
-  email: string;
   orgId: number;
   siteId: number;
   configId: number;
@@ -41,7 +39,7 @@ interface TimedResponse<T> {
 }
 
 /** Password of every owner. */
-export const benchPassword = "a long password";
+const benchPassword = "a long password";
 const provider = "sendgrid";
 
 const subject = "{{ firstName }}, your order {{ order.number }}";
@@ -75,11 +73,10 @@ export async function createOrganization(
   { url, sandbox }: BenchTarget,
   { webhookSecret, receivesEvents = false }: OrganizationOptions = {},
 ): Promise<BenchOrganization> {
-  const email = `${randomUUID()}@example.com`;
   const signup = await callApi<{ organization: { id: number } }>(url, {
     method: "POST",
     path: "/auth/signup",
-    body: { email, password: benchPassword },
+    body: { email: `${randomUUID()}@example.com`, password: benchPassword },
   });
   const apiKey = await callApi<{ key: string }>(url, {
     method: "POST",
@@ -114,7 +111,6 @@ export async function createOrganization(
       responseBody: { data: config.data },
     });
   return {
-    email,
     orgId: signup.data.organization.id,
     siteId,
     configId: config.data.id,

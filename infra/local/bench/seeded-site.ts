@@ -31,11 +31,14 @@ export async function forEachSize(
   return rows;
 }
 
-/** Creates an organization with contacts. With `all`, every contact can receive mail. */
+/**
+ * Creates an organization with contacts. With `all`, every contact can receive mail. The addresses
+ * are those of `uniqueAddress`, beginning at `from`.
+ */
 export async function seedSite(
   service: MeasuredService,
   size: number,
-  { all = false } = {},
+  { all = false, from: start = 0 } = {},
 ): Promise<SeededSite> {
   const caller = await createOrganization(service);
   const { orgId, siteId } = caller;
@@ -52,7 +55,7 @@ export async function seedSite(
     const first = await service.query("insertContacts", {
       orgId,
       siteId,
-      from,
+      from: start + from,
       count,
       listId,
       tagId,

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { worker as lane } from "../../../functions/queue/lane.ts";
 import { workers } from "../../../functions/queue-workers.ts";
 import { groups } from "../../../functions/route-groups.ts";
-import { allowAssistants } from "../../../shared/domain/sending/bulk/lane-runner.ts";
+import { isMainModule } from "../command-line.ts";
 import { type LocalService, startLocalService } from "../service.ts";
 import { setTracing, traceWork, watchHttpClients } from "./call-trace.ts";
 import { childrenCpuMs } from "./process-cpu.ts";
@@ -35,11 +35,8 @@ const queries = {
     return heapUsed + arrayBuffers;
   },
   setTracing: async (on: boolean) => setTracing(on),
-  /** Lets other processes hand over chunks of the lanes. Returns the environment for them. */
-  shareLanes: async () => {
-    allowAssistants(true);
-    return process.env;
-  },
+  /** The environment for a process that runs the lanes. */
+  environment: async () => process.env,
   insertContacts,
   insertHistory,
   stop: async () => service?.stop(),
@@ -53,7 +50,7 @@ export interface BenchQuery {
 }
 export type BenchReply = { id: number; answer: unknown } | { id: number; error: string };
 
-if (import.meta.main) await main();
+if (isMainModule(import.meta)) await main();
 
 async function main() {
   watchHttpClients();
@@ -65,8 +62,8 @@ async function main() {
       );
   }
   for (const worker of workers) {
-    const { handler } = worker;
-    worker.handler = (event) => traceWork(worker.queue.name, () => handler(event));
+    const { run } = worker;
+    worker.run = (event) => traceWork(worker.queue.name, () => run(event));
   }
   // Another process has the lanes for itself, as on Lambda, where each worker is a function.
   if (process.env.LANES_ELSEWHERE) workers.splice(workers.indexOf(lane), 1);

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-export type LaunchCommand = [command: string, ...args: string[]];
+import { childEnvironment } from "../child-environment.ts";
+import { type EngineCommand, portPlaceholder } from "./engine-order.ts";
 
 /** The folder that `npm ci` installs into. */
 export const installFolder: string = fileURLToPath(new URL("../dynamodb-local/", import.meta.url));
@@ -22,7 +22,10 @@ export function missingRequirement(): string | undefined {
 }
 
 export function missingJava(): string | undefined {
-  const { stderr } = spawnSync("java", ["-version"], { encoding: "utf8" });
+  const { stderr } = spawnSync("java", ["-version"], {
+    encoding: "utf8",
+    env: childEnvironment(),
+  });
   const version = Number(/version "(\d+)/.exec(stderr ?? "")?.[1] ?? 0);
   return version >= requiredJavaVersion
     ? undefined
@@ -38,12 +41,8 @@ function findPackage(): string | undefined {
   }
 }
 
-/**
- * DynamoDB Local has no authentication, and any web page can reach its port. It keeps separate
- * tables for each access key, so the access key must be secret. Data is stored in `folder`, or in
- * memory.
- */
-export function launchCommand(port: number, folder: string | undefined): LaunchCommand {
+/** Data is stored in `folder`, or in memory. */
+export function launchCommand(folder: string | undefined): EngineCommand {
   const library = join(dirname(findPackage()!), "lib");
   const release = join(library, readdirSync(library)[0]!);
   const storageArgs = folder ? ["-dbPath", folder] : ["-inMemory"];
@@ -56,10 +55,14 @@ export function launchCommand(port: number, folder: string | undefined): LaunchC
     "-jar",
     join(release, "DynamoDBLocal.jar"),
   ] as const;
-  return [...java, "-port", String(port), "-disableTelemetry", ...storageArgs];
+  return [...java, "-port", portPlaceholder, "-disableTelemetry", ...storageArgs];
 }
 
-/** Every start with the same folder returns the same key. */
+/**
+ * DynamoDB Local keeps separate tables for each access key, so every start with the same folder
+ * returns the same key. It is random, because the guard of the engine hides its own port only on
+ * Linux.
+ */
 export function loadAccessKeyId(folder: string | undefined): string {
   const newKey = randomBytes(20).toString("hex");
   if (!folder) return newKey;

@@ -1,19 +1,18 @@
-// Starts the DynamoDB engine that this machine has, and restarts it when it ends.
-import { type ChildProcess, spawn } from "node:child_process";
+// Starts the DynamoDB engine that this machine has.
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import * as log from "../../../shared/kernel/log.ts";
+import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
-import * as dynamoDbLocal from "./dynamodb-local.ts";
+import * as dynamodbLocal from "./dynamodb-local.ts";
+import { enginePackage, fetchEngine, findFetched, findInstalled } from "./dynoxide.ts";
+import { type EngineCommand, portPlaceholder } from "./engine-order.ts";
+import { startGuardedEngines } from "./guarded-engines.ts";
+import { createCredentials, type EngineCredentials } from "./request-check.ts";
 
 export interface DynamoDbEngine {
   endpoint: string;
-  /** The access key that selects our tables. Absent when the engine ignores access keys. */
-  accessKeyId?: string;
+  /** The engine accepts only requests that are signed with these. */
+  credentials: EngineCredentials;
   /** Endpoints of further engines that only read the same data. */
   readers?: string[];
   /** The engine needs commas between the changes of a PartiQL UPDATE. */
@@ -28,176 +27,86 @@ type DataPath = (name: string) => string | undefined;
 export async function startDynamoDb(
   existingEndpoint: string | undefined,
   path: DataPath,
+  machine: Machine = process,
 ): Promise<DynamoDbEngine> {
-  if (existingEndpoint) return { endpoint: existingEndpoint, stop: async () => {} };
-  const binary = findDynoxide();
-  if (!binary) return startDynamoDbLocal(path);
-  const file = path("table.db");
-  const command = (port: number): dynamoDbLocal.LaunchCommand => [
-    binary,
-    "serve",
-    "--port",
-    String(port),
-    ...(file ? ["--db-path", file] : []),
-  ];
-  const engine = await startProcess(command, file !== undefined);
-  const readers = file ? await startReaders(command, engine) : [];
-  return {
-    endpoint: engine.endpoint,
-    readers: readers.map(({ endpoint }) => endpoint),
-    partiqlCommas: true,
-    stop: () => stopAll([...readers, engine]),
-  };
+  if (existingEndpoint)
+    return { endpoint: existingEndpoint, credentials: createCredentials(), stop: async () => {} };
+  const exists = (name: string) => existsSync(path(name) ?? "");
+  if (exists("dynamodb-local") && !exists("table.db"))
+    return startDynamoDbLocal(path, "DATA_DIR has data of Amazon's DynamoDB Local");
+  const found = await findDynoxide(path, machine);
+  if ("program" in found) return startDynoxide(found.program, path("table.db"));
+  if (exists("table.db"))
+    throw new CliError(
+      `${found.missing}. Only that engine can read the data in DATA_DIR, which it has written`,
+    );
+  return startDynamoDbLocal(path, found.missing);
+}
+
+/** As `process` names them. */
+interface Machine {
+  platform: string;
+  arch: string;
+}
+
+async function findDynoxide(
+  path: DataPath,
+  { platform, arch }: Machine,
+): Promise<{ program: string } | { missing: string }> {
+  const wanted = enginePackage(platform, arch);
+  if (!wanted) return { missing: `The embedded engine does not exist for ${platform} on ${arch}` };
+  const installed = findInstalled(wanted);
+  if (installed) return { program: installed };
+  const folder = path("engine") ?? join(import.meta.dirname, "../../../node_modules/.cache/engine");
+  const fetched = findFetched(folder, wanted);
+  if (fetched) return { program: fetched };
+  try {
+    return { program: await fetchEngine(folder, wanted) };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { missing: error.message };
+  }
 }
 
 /**
  * dynoxide serves one request at a time, in one thread. Several can have one file, which SQLite
  * locks, and a read sees every write that was answered before. So counts use all cores.
  */
-async function startReaders(
-  command: (port: number) => dynamoDbLocal.LaunchCommand,
-  engine: DynamoDbEngine,
-): Promise<DynamoDbEngine[]> {
-  const readers: DynamoDbEngine[] = [];
-  try {
-    while (readers.length < Math.min(maxReaders, availableParallelism() - 1))
-      readers.push(await startProcess(command, true));
-    return readers;
-  } catch (error) {
-    await stopAll([...readers, engine]);
-    throw error;
-  }
+async function startDynoxide(program: string, file: string | undefined): Promise<DynamoDbEngine> {
+  const command: EngineCommand = [
+    program,
+    "serve",
+    "--port",
+    portPlaceholder,
+    ...(file ? ["--db-path", file] : []),
+  ];
+  const readers = file ? Math.min(maxReaders, availableParallelism() - 1) : 0;
+  const credentials = createCredentials();
+  const { endpoints, stop } = await startGuardedEngines({
+    commands: Array.from({ length: 1 + readers }, () => command),
+    secretAccessKey: credentials.secretAccessKey,
+    persistent: file !== undefined,
+  });
+  const [endpoint, ...further] = endpoints;
+  return { endpoint: endpoint!, credentials, readers: further, partiqlCommas: true, stop };
 }
 
 const maxReaders = 3;
 
-const stopAll = async (engines: DynamoDbEngine[]): Promise<void> => {
-  for (const { stop } of engines) await stop();
-};
-
-function findDynoxide(): string | undefined {
-  try {
-    const found = createRequire(import.meta.url).resolve(
-      `@dynoxide/${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(found), "dynoxide");
-  } catch {
-    return undefined;
-  }
-}
-
-export async function startDynamoDbLocal(path: DataPath): Promise<DynamoDbEngine> {
-  const missing = dynamoDbLocal.missingRequirement();
+export async function startDynamoDbLocal(path: DataPath, reason?: string): Promise<DynamoDbEngine> {
+  const missing = dynamodbLocal.missingRequirement();
+  const because = reason ? `${reason}. ` : "";
   if (missing)
     throw new CliError(
-      `No DynamoDB engine is available on this machine. ${missing}, or set ` +
+      `No DynamoDB engine is available on this machine. ${because}${missing}, or set ` +
         "AWS_ENDPOINT_URL_DYNAMODB to a running one",
     );
   const folder = path("dynamodb-local");
-  const accessKeyId = dynamoDbLocal.loadAccessKeyId(folder);
-  return {
-    ...(await startProcess(
-      (port) => dynamoDbLocal.launchCommand(port, folder),
-      folder !== undefined,
-    )),
-    accessKeyId,
-  };
-}
-
-const freePort = () =>
-  new Promise<number>((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
+  const credentials = createCredentials(dynamodbLocal.loadAccessKeyId(folder));
+  const { endpoints, stop } = await startGuardedEngines({
+    commands: [dynamodbLocal.launchCommand(folder)],
+    secretAccessKey: credentials.secretAccessKey,
+    persistent: folder !== undefined,
   });
-
-// The engine runs as long as its stdin is open, so it ends with this process, even after SIGKILL.
-// Its own process group keeps Ctrl-C from it, so that messages in progress can finish first.
-const parentGuardScript =
-  'exec 3<&0; "$0" "$@" & child=$!; (cat <&3 >/dev/null; kill $child 2>/dev/null) & wait $child';
-
-/** Restarts an engine that ends by itself if its data is on disk (`persistent`). */
-async function startProcess(
-  commandAt: (port: number) => dynamoDbLocal.LaunchCommand,
-  persistent: boolean,
-): Promise<DynamoDbEngine> {
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  const launch = () => launchProcess(commandAt(port));
-  let running = launch();
-  await waitUntilReady(running.child, endpoint, running.stderrTail);
-  let stopped = false;
-  const restartOnExit = async () => {
-    while (!stopped) {
-      await running.exited;
-      if (stopped) return;
-      log.error(
-        "DynamoDB engine ended and restarts",
-        new Error(running.stderrTail().trim().split("\n").at(-1) || "no output"),
-      );
-      await pause(restartMs);
-      if (!stopped) running = launch();
-    }
-  };
-  if (persistent) void restartOnExit();
-  const stop = async () => {
-    stopped = true;
-    running.end();
-    await running.exited;
-  };
-  return { endpoint, stop };
-}
-
-const restartMs = 300;
-
-// dynoxide serves one request at a time, and its threads compete for memory: with one thread it
-// needs half the CPU time for parallel transactions.
-const engineEnv = { TOKIO_WORKER_THREADS: "1" };
-
-function launchProcess([command, ...args]: dynamoDbLocal.LaunchCommand) {
-  const usesGuard = existsSync("/bin/sh");
-  const env = { ...process.env, ...engineEnv };
-  const child = usesGuard
-    ? spawn("/bin/sh", ["-c", parentGuardScript, command, ...args], {
-        stdio: ["pipe", "ignore", "pipe"],
-        detached: true,
-        env,
-      })
-    : spawn(command, args, { stdio: ["pipe", "ignore", "pipe"], env });
-  let stderrTail = "";
-  child.stderr!.on("data", (chunk: Buffer) => {
-    stderrTail = (stderrTail + chunk.toString()).slice(-500);
-  });
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
-    child.once("error", () => resolve());
-  });
-  const end = () => {
-    child.stdin!.end();
-    if (!usesGuard) child.kill();
-  };
-  return { child, exited, end, stderrTail: () => stderrTail };
-}
-
-const startSeconds = 20;
-
-async function waitUntilReady(child: ChildProcess, endpoint: string, stderrTail: () => string) {
-  for (let waited = 0; waited < startSeconds * 1000; waited += 10) {
-    if (child.exitCode !== null || child.signalCode !== null) break;
-    const answer = await fetch(endpoint, {
-      method: "POST",
-      body: "{}",
-      signal: AbortSignal.timeout(2000),
-    }).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer) return;
-    await pause(10);
-  }
-  child.stdin!.end();
-  throw new CliError(
-    "The DynamoDB engine did not start: " +
-      `${stderrTail().trim().split("\n").at(-1) || "it does not respond"}`,
-  );
+  return { endpoint: endpoints[0]!, credentials, stop };
 }

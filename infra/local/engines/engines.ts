@@ -4,19 +4,21 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DataFolder } from "../data-folder.ts";
 import { startDynamoDb, type startDynamoDbLocal } from "./dynamodb.ts";
 import { localKmsKeyId, startKmsAndSecrets } from "./kms-and-secrets.ts";
+import type { EngineCredentials } from "./request-check.ts";
 import {
   bucketName,
   type LocalQueueSettings,
   type LocalQueues,
-  localCredentials,
   localRegion,
   startSqsAndS3,
 } from "./sqs-and-s3.ts";
 import { countDueItems, createTable, startTtlSweeper } from "./table.ts";
 
 export interface LocalEngines {
-  /** Environment variables with the engines' addresses. */
+  /** Environment variables with the engines' addresses and credentials. */
   env: Record<string, string>;
+  /** The engines accept only requests that are signed with these. */
+  credentials: EngineCredentials;
   /** No other process uses the table. */
   own: boolean;
   queues: LocalQueues;
@@ -60,13 +62,17 @@ export async function startEngines({
     const dynamo = await startPart(
       typeof dynamoDb === "function" ? dynamoDb(folder.path) : startDynamoDb(dynamoDb, folder.path),
     );
-    const queues = await startPart(startSqsAndS3({ queues: settings, path: folder.path }));
-    const kms = await startPart(startKmsAndSecrets({ keyFile: folder.path("kms-key"), secrets }));
-    const { accessKeyId = localCredentials.accessKeyId } = dynamo;
+    const { credentials } = dynamo;
+    const queues = await startPart(
+      startSqsAndS3({ queues: settings, path: folder.path, credentials }),
+    );
+    const kms = await startPart(
+      startKmsAndSecrets({ keyFile: folder.path("kms-key"), secrets, credentials }),
+    );
     const client = new DynamoDBClient({
       endpoint: dynamo.endpoint,
       region: localRegion,
-      credentials: { ...localCredentials, accessKeyId },
+      credentials,
     });
     await createTable(client, tableName);
     await startPart(startTtlSweeper(client, tableName));
@@ -74,12 +80,14 @@ export async function startEngines({
     const env = {
       ...engineEnv(endpoints),
       ...queueUrls(settings, queues),
-      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       ...(dynamo.partiqlCommas && { PARTIQL_COMMAS: "on" }),
       ...(dynamo.readers && { DYNAMODB_READERS: dynamo.readers.join(" ") }),
     };
     return {
       env,
+      credentials,
       own: typeof dynamoDb !== "string" || !dynamoDb,
       queues,
       countDue: () => countDueItems(client, tableName),
@@ -98,7 +106,6 @@ const engineEnv = (endpoints: { dynamo: string; queues: string; kms: string }) =
   AWS_ENDPOINT_URL_KMS: endpoints.kms,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.kms,
   AWS_REGION: localRegion,
-  AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
   TABLE_NAME: tableName,
   BUCKET_NAME: bucketName,
   KMS_KEY_ID: localKmsKeyId,

@@ -4,12 +4,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { type EngineCredentials, findRefusal } from "./request-check.ts";
 
 interface Settings {
   /** The file of the key. Without it, the key lives as long as the process. */
   keyFile: string | undefined;
   /** The values of GetSecretValue, by name. */
   secrets: Record<string, string>;
+  /** Requests must be signed with these. */
+  credentials: EngineCredentials;
 }
 
 interface KmsKey {
@@ -26,13 +29,20 @@ const arn = `arn:aws:kms:us-east-1:000000000000:key/${localKmsKeyId}`;
 export async function startKmsAndSecrets({
   keyFile,
   secrets,
+  credentials,
 }: Settings): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const key = loadKey(keyFile);
   const known = operationsWith(secrets);
+  let host = "";
+  const { secretAccessKey } = credentials;
+  const answer = async (request: IncomingMessage) => {
+    const { method = "", url: target = "", headers } = request;
+    const refusal = findRefusal({ method, target, headers }, { host, secretAccessKey });
+    if (refusal) throw new KmsError("AccessDeniedException", refusal, 403);
+    return handleRequest(request, known, key);
+  };
   const server = createServer(async (request, response) => {
-    const { status, body } = await handleRequest(request, known, key).catch((error: unknown) =>
-      errorReply(error),
-    );
+    const { status, body } = await answer(request).catch(errorReply);
     response
       .writeHead(status, { "content-type": "application/x-amz-json-1.1" })
       .end(JSON.stringify(body));
@@ -43,7 +53,8 @@ export async function startKmsAndSecrets({
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { endpoint: `http://${host}`, stop };
 }
 
 const operationsWith = (secrets: Record<string, string>): Record<string, Operation> => ({
@@ -86,15 +97,17 @@ async function handleRequest(
 
 class KmsError extends Error {
   readonly type: string;
-  constructor(type: string, message: string) {
+  readonly status: number;
+  constructor(type: string, message: string, status = 400) {
     super(message);
     this.type = type;
+    this.status = status;
   }
 }
 
 const errorReply = (error: unknown) =>
   error instanceof KmsError
-    ? { status: 400, body: { __type: error.type, message: error.message } }
+    ? { status: error.status, body: { __type: error.type, message: error.message } }
     : { status: 500, body: { __type: "KMSInternalException", message: String(error) } };
 
 const operations: Record<string, Operation> = {

@@ -1,6 +1,7 @@
 // SQS and S3 (fauxqs, in this process), with a view of the queues that AWS does not offer: when
 // each message becomes visible.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
 import {
   ChangeMessageVisibilityCommand,
   type ChangeMessageVisibilityCommandInput,
@@ -10,9 +11,9 @@ import {
 } from "@aws-sdk/client-sqs";
 import { type FauxqsServer, startFauxqs } from "fauxqs";
 import * as clock from "../../../shared/clock.ts";
+import { type EngineCredentials, findRefusal, refusalBody } from "./request-check.ts";
 
 export const localRegion = "us-east-1";
-export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** The settings of a queue in shared/queues.ts. */
 export interface LocalQueueSettings {
@@ -52,11 +53,17 @@ interface SqsAndS3Options {
   queues: LocalQueueSettings[];
   /** The path of a file. Undefined keeps data in memory. */
   path(name: string): string | undefined;
+  /** Requests must be signed with these. */
+  credentials: EngineCredentials;
 }
 
-export async function startSqsAndS3({ queues, path }: SqsAndS3Options): Promise<LocalQueues> {
+export async function startSqsAndS3({
+  queues,
+  path,
+  credentials,
+}: SqsAndS3Options): Promise<LocalQueues> {
   const [dataDir, s3StorageDir] = [path("queues"), path("objects")];
-  const server = await withFauxqsPatches(() =>
+  const server = await withFauxqsPatches(credentials, () =>
     startFauxqs({
       port: 0,
       logger: false,
@@ -68,7 +75,7 @@ export async function startSqsAndS3({ queues, path }: SqsAndS3Options): Promise<
   const client = new SQSClient({
     endpoint,
     region: localRegion,
-    credentials: localCredentials,
+    credentials,
     useQueueUrlAsEndpoint: false,
   });
   const url = (name: string) => `${endpoint}/000000000000/${name}`;
@@ -156,20 +163,40 @@ async function changeVisibility(
 interface FastifyApp {
   listen(options: { port: number; host: string }): Promise<string>;
   addHook(name: "onRoute", hook: (route: { bodyLimit?: number }) => void): unknown;
+  addHook(name: "onRequest", hook: FastifyHook): unknown;
+}
+type FastifyHook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
+interface FastifyRequest {
+  raw: IncomingMessage;
+  originalUrl: string;
+}
+interface FastifyReply {
+  code(status: number): FastifyReply;
+  send(body: string): void;
 }
 
 const maxObjectBytes = 1_100_000_000;
 
-// fauxqs listens on all interfaces and limits objects to 11 MB, and neither can be configured. This
-// patch binds it to loopback, because it stores mail, and raises the limit, because an attachment
-// can have 25 MB.
-async function withFauxqsPatches<T>(start: () => Promise<T>): Promise<T> {
+// fauxqs listens on all interfaces, accepts any signature and limits objects to 11 MB, and none of
+// these can be configured. This patch binds it to loopback and checks the signatures, because it
+// stores mail, and raises the limit, because an attachment can have 25 MB.
+async function withFauxqsPatches<T>(
+  { secretAccessKey }: EngineCredentials,
+  start: () => Promise<T>,
+): Promise<T> {
   const patchFastify = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyApp };
     const listen = fastify.listen.bind(fastify);
     fastify.listen = (options) => listen({ ...options, host: "127.0.0.1" });
     fastify.addHook("onRoute", (route) => {
       route.bodyLimit = maxObjectBytes;
+    });
+    fastify.addHook("onRequest", ({ raw, originalUrl: target }, reply, next) => {
+      const { method = "", headers, socket } = raw;
+      const host = `127.0.0.1:${socket.localPort}`;
+      const refusal = findRefusal({ method, target, headers }, { host, secretAccessKey });
+      if (refusal) reply.code(403).send(refusalBody(refusal));
+      else next();
     });
   };
   subscribe("fastify.initialization", patchFastify);

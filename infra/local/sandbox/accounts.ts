@@ -1,10 +1,11 @@
 // Derives the ids, keys and secrets of sandbox accounts from one root key per DATA_DIR, so accounts
 // need no storage.
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
+import { equalInConstantTime } from "../constant-time.ts";
 import type { SandboxAccount, SandboxProvider } from "./types.ts";
 
 export interface SandboxAccounts {
-  /** Creates an account that exists at all ten providers. */
+  /** Creates an account that exists at all providers. */
   create(): SandboxAccount;
   /** Returns undefined for an id that this sandbox did not create. */
   findById(id: string): SandboxAccount | undefined;
@@ -36,12 +37,6 @@ export function createAccounts(root: Buffer): SandboxAccounts {
         : undefined;
     },
   };
-}
-
-/** Compares in constant time, so that timing reveals no part of a secret. */
-export function equalInConstantTime(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function deriveAccount(root: Buffer, id: string): SandboxAccount {

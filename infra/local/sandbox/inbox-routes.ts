@@ -5,7 +5,7 @@ import { renderPart, type SandboxInbox } from "./inbox.ts";
 import { renderAccountsPage } from "./pages/accounts-page.ts";
 import { base64ByteLength, copyKind, shownIn } from "./request-reader.ts";
 import { simulatedOutcome, simulatedOutcomes, simulatorDomain } from "./simulator.ts";
-import type { CapturedMail, SandboxProvider } from "./types.ts";
+import type { CapturedMail, SandboxAccount, SandboxProvider } from "./types.ts";
 
 export interface LocalRequest {
   method: string;
@@ -26,6 +26,8 @@ export interface LocalContext {
   inbox: SandboxInbox;
   accounts: SandboxAccounts;
   providers: SandboxProvider[];
+  /** The SMTP server, which has no webhooks. */
+  smtp: { credentials(account: SandboxAccount): Record<string, string>; url: string };
   publicUrl: () => string;
   /** The URL of each provider's API, by provider key. */
   urls: Record<string, string>;
@@ -218,7 +220,7 @@ function downloadAttachment(mail: CapturedMail, index: number): LocalResponse {
 /** Creates an account, or shows the account of the query. */
 function showAccount(
   request: LocalRequest,
-  { accounts, providers, publicUrl, urls }: LocalContext,
+  { accounts, providers, smtp, publicUrl, urls }: LocalContext,
 ): LocalResponse {
   const accountId = request.query.get("account");
   const account = accountId ? accounts.findById(accountId) : accounts.create();
@@ -233,13 +235,18 @@ function showAccount(
       { name: one.name, url: urls[one.key] ?? "", credentials, webhookSecret },
     ] as const;
   });
+  const smtpEntry = { name: "SMTP server", url: smtp.url, credentials: smtp.credentials(account) };
   const recipients = Object.fromEntries(
     Object.entries(simulatedOutcomes).map(([name, description]) => [
       `${name}@${simulatorDomain}`,
       description,
     ]),
   );
-  const data = { account: account.id, providers: Object.fromEntries(entries), recipients };
+  const data = {
+    account: account.id,
+    providers: { ...Object.fromEntries(entries), smtp: smtpEntry },
+    recipients,
+  };
   return wantsPage(request) ? page(renderAccountsPage(data, publicUrl())) : json(200, { data });
 }
 

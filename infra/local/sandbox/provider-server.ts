@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as clock from "../../../shared/clock.ts";
+import { findBrowserRefusal } from "../local-access.ts";
 import type { SandboxAccounts } from "./accounts.ts";
 import type { SandboxInbox } from "./inbox.ts";
 import { notSupported, parseJson, refuse } from "./request-reader.ts";
@@ -43,6 +44,8 @@ export async function startProviderServer(
 ): Promise<ProviderServer> {
   const dispatch = createDispatch(provider, context);
   const server = createServer((incoming, outgoing) => {
+    const refusal = findBrowserRefusal(incoming.headers, host);
+    if (refusal) return writeResponse(outgoing, { status: 403, body: { error: refusal } });
     handleRequest(incoming, provider.maxBytes, dispatch)
       .then((response) => response ?? provider.errors.tooLarge)
       .catch((error: unknown) =>
@@ -52,13 +55,15 @@ export async function startProviderServer(
       )
       .then((response) => writeResponse(outgoing, response));
   });
+  let host = "";
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) =>
     server.once("error", reject).listen(0, "127.0.0.1", resolve),
   );
   server.unref();
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,5 +1,5 @@
-// The provider sandbox: implements the APIs of all ten providers on this machine, keeps received
-// mail in an inbox and posts the providers' webhooks.
+// The provider sandbox: implements the APIs of the ten providers and an SMTP server on this
+// machine, keeps received mail in an inbox and posts the providers' webhooks.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createAccounts } from "./accounts.ts";
@@ -9,6 +9,7 @@ import { type ServerContext, startProviderServer } from "./provider-server.ts";
 import { createProviders } from "./providers/providers.ts";
 import { loadRootKeys } from "./root-keys.ts";
 import { openSchedule } from "./schedule.ts";
+import { smtpCredentials, startSmtpServer } from "./smtp-server.ts";
 import { createSnsTopics } from "./sns.ts";
 import type { AcceptedMail, SandboxAccount, SandboxProvider } from "./types.ts";
 import { createWebhookSender } from "./webhook-sender.ts";
@@ -77,7 +78,17 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
       return [provider.key, server] as const;
     }),
   );
-  const originByProvider = Object.fromEntries(servers.map(([key, { origin }]) => [key, origin]));
+  const smtpServer = await startSmtpServer({
+    accounts,
+    accept(drafts, account) {
+      accepted += drafts.length;
+      for (const draft of drafts) inbox.add(draft, "smtp", account.id);
+    },
+  });
+  const originByProvider = Object.fromEntries([
+    ...servers.map(([key, { origin }]) => [key, origin]),
+    ["smtp", smtpServer.url],
+  ]);
   const postmark = providers.find(({ key }) => key === "postmark")!;
 
   return {
@@ -91,6 +102,7 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
         inbox,
         accounts,
         providers,
+        smtp: { credentials: smtpCredentials, url: smtpServer.url },
         publicUrl,
         urls: originByProvider,
       });
@@ -105,7 +117,7 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
     flushWebhooks: webhookSender.flush,
     stats: () => ({ accepted, ...webhookSender.stats() }),
     async stop() {
-      await Promise.all(servers.map(([, server]) => server.close()));
+      await Promise.all([smtpServer.close(), ...servers.map(([, server]) => server.close())]);
       await webhookSender.stop();
       schedule.stop();
       inbox.save();

@@ -1,7 +1,7 @@
 // The part of Amazon SNS that delivers SES events: signed messages, their certificate, and
 // confirmed subscriptions.
 import { createHash, createSign, randomUUID } from "node:crypto";
-import * as web from "../../../shared/adapters/http/client.ts";
+import * as client from "../../../shared/adapters/http/client.ts";
 import * as clock from "../../../shared/clock.ts";
 import type { RootKeys } from "./root-keys.ts";
 import type {
@@ -68,7 +68,7 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
         "subscription, visit the SubscribeURL included in this message.",
       SubscribeURL: `${origin}/?${query}`,
     });
-    const posted = await web
+    const posted = await client
       .request({ method: "POST", url: hook.url, headers: headers(0), body })
       .catch(() => undefined);
     const confirmed =

@@ -1,7 +1,7 @@
 // Posts simulated events to webhook URLs in the format of the provider, shortly after it accepted
 // the mail. Batches events and retries failed posts as the provider does.
 import { randomUUID } from "node:crypto";
-import * as web from "../../../shared/adapters/http/client.ts";
+import * as client from "../../../shared/adapters/http/client.ts";
 import * as clock from "../../../shared/clock.ts";
 import { renderPart } from "./inbox.ts";
 import { eventsAfterAccept } from "./simulator.ts";
@@ -201,7 +201,8 @@ async function postOnce(url: string, post: WebhookPost, attempt: number): Promis
   try {
     const headers = post.headers(attempt);
     const { body } = post;
-    return (await web.request({ method: "POST", url, headers, body, timeoutSeconds: 10 })).status;
+    return (await client.request({ method: "POST", url, headers, body, timeoutSeconds: 10 }))
+      .status;
   } catch {
     return 0;
   }

@@ -8,7 +8,7 @@ import { type ApiTarget, callApi } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import { type DemoProgress, formatCount } from "../demo/progress.ts";
 
-interface Run {
+interface ContactImport {
   id: number;
   status: string;
   error: string | null;
@@ -23,7 +23,7 @@ interface Run {
 export async function importContactFile(
   caller: ApiTarget,
   { file, siteId, progress }: { file: string; siteId: number | undefined; progress: DemoProgress },
-): Promise<Run> {
+): Promise<ContactImport> {
   const { size } = statSync(file);
   const filename = basename(file);
   const upload = await callApi<{ uploadId: string; uploadUrl: string }>(
@@ -46,22 +46,22 @@ export async function importContactFile(
     throw new CliError(
       `The upload of ${filename} failed with status ${stored.status}: ${await stored.text()}`,
     );
-  let run = await callApi<Run>(caller, "POST /imports/upload", {
+  let job = await callApi<ContactImport>(caller, "POST /imports/upload", {
     uploadId: upload.uploadId,
     filename,
     ...(siteId && { siteId }),
   });
-  while (run.status === "queued" || run.status === "running") {
+  while (job.status === "queued" || job.status === "running") {
     await pause(500);
-    run = await callApi<Run>(caller, `GET /imports/${run.id}`);
-    progress.update("rows", run.processed, Math.max(run.total ?? run.processed, 1));
+    job = await callApi<ContactImport>(caller, `GET /imports/${job.id}`);
+    progress.update("rows", job.processed, Math.max(job.total ?? job.processed, 1));
   }
-  if (run.status === "failed") throw new CliError(`The import failed: ${run.error}`);
-  const { created, updated, skipped, failed } = run;
+  if (job.status === "failed") throw new CliError(`The import failed: ${job.error}`);
+  const { created, updated, skipped, failed } = job;
   progress.finishStep(
     `${filename}: ${formatCount(created)} created, ${formatCount(updated)} updated, ` +
       `${formatCount(skipped)} unchanged or skipped, ${formatCount(failed)} failed`,
   );
-  if (failed) progress.finishStep(`GET /imports/${run.id}/errors lists the failed rows`);
-  return run;
+  if (failed) progress.finishStep(`GET /imports/${job.id}/errors lists the failed rows`);
+  return job;
 }

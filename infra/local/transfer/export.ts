@@ -4,6 +4,7 @@ import { type ApiTarget, callApi } from "../api-client.ts";
 import type { DemoProgress } from "../demo/progress.ts";
 import { type ExportManifest, type Fields, type Row, writeManifest, writeRows } from "./files.ts";
 import { type Kind, kinds } from "./kinds.ts";
+import { exportPictures } from "./pictures.ts";
 
 interface Pagination {
   total: number | null;
@@ -67,9 +68,10 @@ const parts: Record<string, Complete> = {
 /** Removes the fields that only this installation can use. */
 const toPortable = ({
   webhookUrl: _,
-  webhookSecretSet: __,
-  credentialsSet: ___,
-  pageUrl: ____,
+  callSecret: __,
+  webhookSecretSet: ___,
+  credentialsSet: ____,
+  pageUrl: _____,
   ...row
 }: Fields): Fields => row;
 
@@ -109,6 +111,7 @@ export async function exportAll(
     rows[kind.name] = await writeRows(folder, kind.name, readCompletePages(caller, kind, progress));
     progress.finishStep(`${kind.name}: ${rows[kind.name]}`);
   }
+  rows.media = await exportPictures(caller, folder, progress);
   const manifest: ExportManifest = {
     format: "pennymail",
     version: 1,

@@ -6,6 +6,7 @@ import type { DemoProgress } from "../demo/progress.ts";
 import { pagesOf, pagesOfKind } from "./export.ts";
 import { type ExportManifest, type Fields, type Row, readManifest, readRows } from "./files.ts";
 import {
+  actionWith,
   fieldsOf,
   type Kind,
   type KindName,
@@ -13,7 +14,9 @@ import {
   kinds,
   type NewId,
   rulesWith,
+  withRules,
 } from "./kinds.ts";
+import { importPictures } from "./pictures.ts";
 
 export interface Imported {
   created: Record<string, number>;
@@ -31,6 +34,8 @@ interface Work {
   newId: NewId;
   /** The records of the new installation, by kind and id. */
   existing: Map<string, Row>;
+  /** The URL of each picture on the new installation, by that of the export. */
+  pictureUrls: Map<string, string>;
   /** The default subscription of each topic of the export. */
   defaults: Map<number, unknown>;
   result: Imported;
@@ -53,6 +58,7 @@ export async function importAll(
     newId: (kind, id) => ids.get(keyOf(kind, id)),
     existing: new Map(),
     defaults: new Map(),
+    pictureUrls: new Map(),
     result: { created: {}, updated: {}, notes: [] },
   };
   await matchSendingConfigs(work);
@@ -61,6 +67,12 @@ export async function importAll(
   const [sites, ...rest] = kinds;
   await match(work, sites!);
   await save(work, sites!);
+  const pictures = await importPictures(caller, folder, {
+    progress,
+    newSiteId: (id) => work.newId("sites", id),
+  });
+  work.pictureUrls = pictures.urls;
+  if (pictures.created) count(work.result.created, "media", pictures.created);
   for (const kind of rest) await match(work, kind);
   for (const kind of rest) {
     await save(work, kind);
@@ -68,8 +80,9 @@ export async function importAll(
     if (kind.name === "lists") await importSuppressions(work);
     if (kind.name === "lists") await importContacts(work);
   }
-  // Their rules and triggers can refer to records that were created later.
-  for (const name of ["forms", "segments"] as const) await save(work, kindNamed(name));
+  // They can refer to pictures and records that were created later.
+  for (const name of ["sites", "forms", "segments", "sequences"] as const)
+    await save(work, kindNamed(name));
   return work.result;
 }
 
@@ -77,10 +90,17 @@ const count = (counts: Record<string, number>, kind: string, n = 1): void => {
   counts[kind] = (counts[kind] ?? 0) + n;
 };
 
-async function rowsOf<T extends Fields = Row>({ folder }: Work, kind: string): Promise<T[]> {
+async function rowsOf<T extends Fields = Row>(work: Work, kind: string): Promise<T[]> {
   const rows: T[] = [];
-  for await (const row of readRows<T>(folder, kind)) rows.push(row);
+  for await (const row of readRows<T>(work.folder, kind)) rows.push(withPictures(work, row));
   return rows;
+}
+
+/** The row with the URLs that pictures have here. */
+function withPictures<T extends Fields>({ pictureUrls }: Work, row: T): T {
+  let text = JSON.stringify(row);
+  for (const [old, url] of pictureUrls) text = text.replaceAll(old, url);
+  return JSON.parse(text) as T;
 }
 
 /**
@@ -129,13 +149,29 @@ const siteOf = ({ newId }: Work, { siteId }: Row) =>
   typeof siteId === "number" ? newId("sites", siteId) : siteId;
 
 async function save(work: Work, kind: Kind): Promise<void> {
-  const rows = (await rowsOf(work, kind.name)).sort((a, b) => a.id - b.id);
+  const byId = (await rowsOf(work, kind.name)).sort((a, b) => a.id - b.id);
+  const rows = kind.usesOwnKind ? inOrderOfUse(byId) : byId;
   for (const [i, row] of rows.entries()) {
     const id = work.newId(kind.name, row.id);
     await (id === undefined ? create(work, kind, row) : update(work, kind, { row, id }));
     work.progress.update(kind.name, i + 1, rows.length);
   }
   work.progress.finishStep(`${kind.name}: ${rows.length}`);
+}
+
+/** Each record after those of its site that it uses. */
+function inOrderOfUse(rows: Row[]): Row[] {
+  const ordered = new Set<Row>();
+  const add = (row: Row) => {
+    if (ordered.has(row)) return;
+    for (const name of (row.uses as string[] | undefined) ?? []) {
+      const used = rows.find((one) => one.siteId === row.siteId && one.name === name);
+      if (used) add(used);
+    }
+    ordered.add(row);
+  };
+  for (const row of rows) add(row);
+  return [...ordered];
 }
 
 async function create(work: Work, kind: Kind, row: Row): Promise<void> {
@@ -152,7 +188,8 @@ async function create(work: Work, kind: Kind, row: Row): Promise<void> {
   work.ids.set(keyOf(kind.name, row.id), made.id);
   work.existing.set(keyOf(kind.name, made.id), made);
   count(result.created, kind.name);
-  await addParts(work, kind.name, { row, id: made.id });
+  // Actions of sequences can refer to sequences that are created later.
+  if (kind.name !== "sequences") await addParts(work, kind.name, { row, id: made.id });
   if (Object.keys(later).length)
     await callApi(caller, `PUT /${kind.name}/${made.id}`, later).catch((error: Error) => {
       result.notes.push(
@@ -194,8 +231,10 @@ const stepFields = [
   "previewText",
   "delayMinutes",
   "nextStepOrder",
+  "timeoutStepOrder",
   "trueBranchStepOrder",
   "falseBranchStepOrder",
+  "splitConfig",
 ];
 
 /** Adds steps to a sequence without steps. Existing steps stay. */
@@ -213,6 +252,8 @@ async function addSteps({ caller, newId }: Work, { row, id }: Pair): Promise<voi
             ? (newId("templates", step.templateId) ?? null)
             : null,
         conditionConfig: rulesWith(step.conditionConfig, newId),
+        waitConfig: step.waitConfig ? withRules(step.waitConfig as Fields, newId) : null,
+        actionConfig: actionWith(step.actionConfig, newId),
       })),
     });
   // An active sequence is imported as paused, so that only one installation sends its mail.
@@ -272,8 +313,10 @@ const contactFields = [
   "phone",
   "company",
   "timezone",
+  "locale",
   "customFields",
   "source",
+  "externalId",
 ];
 
 /** Keeps the status, so that the import subscribes nobody who is not subscribed in the export. */

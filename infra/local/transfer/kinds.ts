@@ -22,6 +22,8 @@ export interface Kind {
   manyReferences?: Record<string, KindName>;
   /** Fields of the request that creates the record. They can never change. */
   fixedFields?: string[];
+  /** `uses` of a record names others of its kind, which have to exist before it. */
+  usesOwnKind?: true;
   /** Fields that the import sets only after it has created the record. */
   onlyNew?: string[];
   /** The API has no endpoint to change it. */
@@ -35,6 +37,7 @@ export type KindName =
   | "tags"
   | "lists"
   | "template-folders"
+  | "snippets"
   | "templates"
   | "forms"
   | "segments"
@@ -53,10 +56,12 @@ export const kinds: Kind[] = [
       "name",
       "domain",
       "autoBcc",
+      "replyTo",
       "sendFrequencyCapDays",
       "companyName",
       "physicalAddress",
       "softBounceLimit",
+      "brand",
     ],
   },
   {
@@ -70,10 +75,21 @@ export const kinds: Kind[] = [
   { name: "lists", listed: "lists", copied: ["name", "description"] },
   { name: "template-folders", listed: "templateFolders", copied: ["name"], fixed: true },
   {
+    name: "snippets",
+    listed: "snippets",
+    detailed: true,
+    copied: ["html", "text", "designJson"],
+    fixedFields: ["name"],
+    usesOwnKind: true,
+  },
+  {
     name: "templates",
     listed: "templates",
     detailed: true,
-    copied: ["name", "subject", "html", "text", "designJson"],
+    copied: [
+      ...["name", "subject", "previewText", "html", "text", "designJson"],
+      ...["locale", "translations"],
+    ],
     references: { folderId: "template-folders" },
   },
   {
@@ -89,13 +105,20 @@ export const kinds: Kind[] = [
   {
     name: "sequences",
     listed: "sequences",
-    copied: ["name", "triggerType", "triggerConfig", "autoBcc", "utm", "sendWindow"],
+    copied: [
+      ...["name", "triggerType", "triggerConfig", "autoBcc", "utm", "sendWindow"],
+      ...["goals", "exits", "fromEmail", "fromName", "replyTo"],
+    ],
     references: { sendingConfigId: "sending-configs", topicId: "topics" },
   },
   {
     name: "campaigns",
     listed: "campaigns",
-    copied: ["name", "subject", "previewText", "utm", "abTest"],
+    copied: [
+      ...["name", "subject", "previewText", "utm", "abTest"],
+      ...["fromEmail", "fromName", "replyTo"],
+      ...["headers", "variables", "feedUrl", "purpose"],
+    ],
     references: {
       templateId: "templates",
       listId: "lists",
@@ -143,17 +166,51 @@ const triggerReferences: Record<string, KindName> = {
   tagId: "tags",
   listId: "lists",
   formId: "forms",
+  segmentId: "segments",
 };
+/** Records that are copied later, or not at all. */
+const lostReferences = ["campaignId", "sequenceId", "stepId"];
 
 function translated(name: string, value: unknown, newId: NewId): unknown {
   if (name === "rules") return rulesWith(value, newId);
+  if (name === "goals" || name === "exits")
+    return (value as Fields[]).map((one) => withRules(one, newId));
   if (name !== "triggerConfig" || typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => {
-      const kind = triggerReferences[key];
-      return [key, kind ? (newId(kind, Number(one)) ?? one) : one];
-    }),
+    Object.entries(value)
+      .filter(([key]) => !lostReferences.includes(key))
+      .map(([key, one]) => {
+        if (key === "filter") return [key, rulesWith(one, newId)];
+        const kind = triggerReferences[key];
+        return [key, kind ? (newId(kind, Number(one)) ?? one) : one];
+      }),
   );
+}
+
+/** A goal, an exit or a wait, with the ids of the other installation in its rules. */
+export const withRules = (given: Fields, newId: NewId): Fields => ({
+  ...given,
+  ...(given.filter ? { filter: rulesWith(given.filter, newId) } : {}),
+  ...(given.rules ? { rules: rulesWith(given.rules, newId) } : {}),
+});
+
+const actionReferences: Record<string, KindName> = {
+  tagId: "tags",
+  listId: "lists",
+  topicId: "topics",
+  sequenceId: "sequences",
+};
+
+/** The action of a step, or null if the record that it names is not copied. */
+export function actionWith(config: unknown, newId: NewId): Fields | null {
+  if (typeof config !== "object" || config === null) return null;
+  // Members of the other installation are others.
+  const { memberIds: _, ...copied } = config as Fields;
+  const entries = Object.entries(copied).map(([key, value]) => {
+    const kind = actionReferences[key];
+    return [key, kind ? newId(kind, Number(value)) : value] as const;
+  });
+  return entries.some(([, value]) => value === undefined) ? null : Object.fromEntries(entries);
 }
 
 const ruleReferences: Record<string, KindName> = {

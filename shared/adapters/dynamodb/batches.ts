@@ -1,5 +1,6 @@
 // Batch calls. The items of a batch succeed or fail independently.
 
+import { BatchExecuteStatementCommand, BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { config } from "../../config.ts";
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import type { Key } from "../../keys.ts";
@@ -13,7 +14,6 @@ import {
   retryableErrors,
   returnCapacity,
 } from "./client.ts";
-import { BatchExecuteStatementCommand, BatchWriteCommand } from "./commands.ts";
 import { joinCalls } from "./joined-calls.ts";
 import type { Write } from "./writes.ts";
 
@@ -60,32 +60,15 @@ export const writeManyTogether = async (writes: Write[]): Promise<void> => {
  * Stores each item unless one with its key exists, 25 per call, in parallel. Returns for each
  * whether it was stored.
  */
-export const insertMany = async (items: NewItem[]): Promise<boolean[]> =>
-  (await executeInserts(items)).map(toResult);
-
-interface NewItem {
-  key: Key;
-  item: object;
-}
-
-async function executeInserts(items: NewItem[]): Promise<StatementOutcome[]> {
-  const outcomes = await inParallel(4, splitIntoBatches(items, 25), (batch) =>
+export async function insertMany(items: { key: Key; item: object }[]): Promise<boolean[]> {
+  const stored = await inParallel(4, splitIntoBatches(items, 25), (batch) =>
     executeStatements(
       batch.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) })),
       "DuplicateItem",
     ),
   );
-  return outcomes.flat();
+  return stored.flat();
 }
-
-const insertJoined = joinCalls(executeInserts);
-
-/**
- * Like `insertMany`, for one item, in one call with other items that are inserted at the same time.
- * Throws only if its own insertion failed.
- */
-export const insertTogether = async (key: Key, item: object): Promise<boolean> =>
-  toResult((await insertJoined([{ key, item }]))[0]!);
 
 // PartiQL needs the attribute names in the statement. Only values can be parameters.
 function insertStatement(item: object) {
@@ -97,40 +80,27 @@ function insertStatement(item: object) {
   };
 }
 
-/** `isMade` is false if the condition of the statement did not hold. */
-type StatementOutcome = { isMade: boolean } | { error: unknown };
-
-/** Throws the error of a failed statement. */
-function toResult(outcome: StatementOutcome): boolean {
-  if ("error" in outcome) throw outcome.error;
-  return outcome.isMade;
-}
-
-// The response is 200 even if statements failed, so the result of each statement is checked. When
-// retries end with an error, only the statements without a result fail.
+// The response is 200 even if statements failed, so the result of each statement is checked.
+// Returns for each whether it was made: false if its condition did not hold.
 async function executeStatements(
   statements: { Statement: string; Parameters: unknown[] }[],
   conditionErrorCode: string,
-): Promise<StatementOutcome[]> {
-  const outcomes: (StatementOutcome | undefined)[] = statements.map(() => undefined);
-  try {
-    for (let attempt = 0; outcomes.includes(undefined); attempt++) {
-      if (attempt) await backOff(attempt, "BatchExecuteStatement");
-      const pending = outcomes.flatMap((outcome, i) => (outcome ? [] : [i]));
-      const { Responses = [], ConsumedCapacity } = await documentClient().send(
-        new BatchExecuteStatementCommand({
-          Statements: pending.map((i) => statements[i]!),
-          ...returnCapacity,
-        }),
-      );
-      recordCapacity("BatchExecuteStatement", ConsumedCapacity, "write");
-      for (const [n, i] of pending.entries())
-        outcomes[i] = toOutcome(Responses[n]?.Error, conditionErrorCode);
-    }
-  } catch (error) {
-    return outcomes.map((outcome) => outcome ?? { error });
+): Promise<boolean[]> {
+  const made: (boolean | undefined)[] = statements.map(() => undefined);
+  for (let attempt = 0; made.includes(undefined); attempt++) {
+    if (attempt) await backOff(attempt, "BatchExecuteStatement");
+    const pending = made.flatMap((result, i) => (result === undefined ? [i] : []));
+    const { Responses = [], ConsumedCapacity } = await documentClient().send(
+      new BatchExecuteStatementCommand({
+        Statements: pending.map((i) => statements[i]!),
+        ...returnCapacity,
+      }),
+    );
+    recordCapacity("BatchExecuteStatement", ConsumedCapacity, "write");
+    for (const [n, i] of pending.entries())
+      made[i] = wasMade(Responses[n]?.Error, conditionErrorCode);
   }
-  return outcomes as StatementOutcome[];
+  return made as boolean[];
 }
 
 export interface ConditionalUpdate {
@@ -145,24 +115,12 @@ export interface ConditionalUpdate {
  * Updates existing items, each on its own condition, 25 per call, in parallel. Returns for each
  * whether it was updated.
  */
-export const updateMany = async (updates: ConditionalUpdate[]): Promise<boolean[]> =>
-  (await executeUpdates(updates)).map(toResult);
-
-async function executeUpdates(updates: ConditionalUpdate[]): Promise<StatementOutcome[]> {
-  const outcomes = await inParallel(4, splitIntoBatches(updates, 25), (batch) =>
+export async function updateMany(updates: ConditionalUpdate[]): Promise<boolean[]> {
+  const made = await inParallel(4, splitIntoBatches(updates, 25), (batch) =>
     executeStatements(batch.map(updateStatement), "ConditionalCheckFailed"),
   );
-  return outcomes.flat();
+  return made.flat();
 }
-
-const updateJoined = joinCalls(executeUpdates);
-
-/**
- * Updates an existing item, in one call with the others that the request updates together in the
- * same turn. Returns whether it was updated. Throws only if its own update failed.
- */
-export const updateTogether = async (update: ConditionalUpdate): Promise<boolean> =>
-  toResult((await updateJoined([update]))[0]!);
 
 function updateStatement({ key, set, remove = [], ifEquals }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
@@ -194,12 +152,13 @@ function toClauses(keyword: "SET" | "REMOVE", changes: string[]): string[] {
   return changes.map((change) => `${keyword} ${change}`);
 }
 
-function toOutcome(
+/** Undefined: try again. */
+function wasMade(
   error: { Code?: string | undefined; Message?: string | undefined } | undefined,
   conditionErrorCode: string,
-): StatementOutcome | undefined {
-  if (!error) return { isMade: true };
-  if (error.Code === conditionErrorCode) return { isMade: false };
+): boolean | undefined {
+  if (!error) return true;
+  if (error.Code === conditionErrorCode) return false;
   if (retryableErrors.has(error.Code ?? "")) return undefined;
-  return { error: new Error(`A statement failed: ${error.Code} ${error.Message}`) };
+  throw new Error(`A statement failed: ${error.Code} ${error.Message}`);
 }

@@ -1,41 +1,49 @@
 // The DynamoDB client and helpers that every call uses.
 import { setTimeout as pause } from "node:timers/promises";
-import type { ConsumedCapacity } from "@aws-sdk/client-dynamodb";
+import { type ConsumedCapacity, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { config } from "../../config.ts";
+import { replaceLoneSurrogates } from "../../kernel/json.ts";
 import type { Key } from "../../keys.ts";
-import { AwsJsonClient, type AwsJsonCommand, type AwsJsonService } from "../aws/json-client.ts";
+import { clientOptions } from "../aws-requests.ts";
 import { recordUnits } from "./capacity.ts";
-import { listWrittenKeys } from "./commands.ts";
-import { areSettingsKept } from "./joined-calls.ts";
-import { forgetAround } from "./recent-items.ts";
 
 export type Item = Record<string, unknown>;
 
-export class DynamoDbClient extends AwsJsonClient {
-  protected readonly service: AwsJsonService;
-  constructor(endpoint?: string) {
-    super();
-    this.service = {
-      name: "dynamodb",
-      targetPrefix: "DynamoDB_20120810",
-      ...(endpoint && { endpoint }),
-    };
-  }
-  override send<Output extends object>(command: AwsJsonCommand<object, Output>): Promise<Output> {
-    const send = () => super.send(command);
-    return areSettingsKept() ? forgetAround(listWrittenKeys(command), send) : send();
-  }
-}
-const client = new DynamoDbClient();
-export const documentClient = (): DynamoDbClient => client;
+let client: DynamoDBDocumentClient | undefined;
+export const documentClient = (): DynamoDBDocumentClient => {
+  client ??= createDocumentClient();
+  return client;
+};
 
-let readers: DynamoDbClient[] | undefined;
+let readers: DynamoDBDocumentClient[] | undefined;
 let nextReader = 0;
 
 /** For counts: the engines of this machine share them, because each takes one call at a time. */
-export function readingClient(): DynamoDbClient {
-  readers ??= [client, ...config.dynamoDbReaders.map((endpoint) => new DynamoDbClient(endpoint))];
+export function readingClient(): DynamoDBDocumentClient {
+  readers ??= [documentClient(), ...config.dynamoDbReaders.map(createDocumentClient)];
   return readers[nextReader++ % readers.length]!;
+}
+
+/** `endpoint` replaces the endpoint of the settings. */
+export function createDocumentClient(endpoint?: string): DynamoDBDocumentClient {
+  const documents = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ ...clientOptions(), ...(endpoint && { endpoint }) }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+  // DynamoDB rejects calls with a lone surrogate, which occurs when a text is truncated.
+  documents.middlewareStack.add(
+    (next) => (args) => {
+      const request = args.request as { body: Uint8Array };
+      const { buffer, byteOffset, byteLength } = request.body;
+      const json = Buffer.from(buffer, byteOffset, byteLength);
+      if (json.includes("\\ud"))
+        request.body = Buffer.from(replaceLoneSurrogates(json.toString("utf8")));
+      return next(args);
+    },
+    { name: "replaceLoneSurrogates", step: "build", priority: "high" },
+  );
+  return documents;
 }
 
 export const returnCapacity = { ReturnConsumedCapacity: "TOTAL" } as const;

@@ -56,7 +56,7 @@ export const sizeBelow =
   (builder) =>
     `size(${path(builder, attribute)}) < ${builder.value(limit)}`;
 export const hasType =
-  (attribute: AttributePath, type: "N" | "BOOL" | "S"): Condition =>
+  (attribute: AttributePath, type: "N" | "BOOL" | "S" | "L"): Condition =>
   (builder) =>
     `attribute_type(${path(builder, attribute)}, ${builder.value(type)})`;
 export const not =

@@ -1,5 +1,6 @@
 // Reads of one item, many items or a partition.
 
+import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { config } from "../../config.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import type { Key, KeyRange } from "../../keys.ts";
@@ -12,10 +13,8 @@ import {
   recordCapacity,
   returnCapacity,
 } from "./client.ts";
-import { BatchGetCommand, GetCommand, QueryCommand } from "./commands.ts";
 import { type Condition, createExpressionBuilder } from "./conditions.ts";
-import { areSettingsKept, joinCalls } from "./joined-calls.ts";
-import { readRecent } from "./recent-items.ts";
+import { joinCalls } from "./joined-calls.ts";
 
 /** Strongly consistent by default; an eventually consistent read costs half. */
 export async function get<T>(key: Key, { consistent = true } = {}): Promise<T | undefined> {
@@ -70,6 +69,8 @@ export interface QueryOptions {
   after?: string | undefined;
   /** Only smaller sort keys. Cannot be combined with a prefix. */
   below?: string | undefined;
+  /** Only sort keys from the first to the second. Cannot be combined with a prefix or `below`. */
+  between?: [from: string, to: string] | undefined;
   newestFirst?: boolean;
   filter?: Condition | undefined;
   /** The attributes to return. The read costs the same. */
@@ -89,6 +90,7 @@ export async function query<T>(
     limit = 50,
     after,
     below,
+    between,
     newestFirst = false,
     filter,
     attributes,
@@ -98,6 +100,7 @@ export async function query<T>(
   const { sortKeyName, condition, names, values } = keyExpressions(range, {
     filter,
     below,
+    between,
     attributes,
   });
   const { Items, LastEvaluatedKey, ConsumedCapacity } = await documentClient().send(
@@ -185,7 +188,12 @@ export async function count(
 
 function keyExpressions(
   range: KeyRange,
-  { filter, below, attributes }: Pick<QueryOptions, "filter" | "below" | "attributes">,
+  {
+    filter,
+    below,
+    between,
+    attributes,
+  }: Pick<QueryOptions, "filter" | "below" | "between" | "attributes">,
 ) {
   const expression = createExpressionBuilder();
   const { name, value } = expression.builder;
@@ -194,6 +202,8 @@ function keyExpressions(
   if (range.prefix !== undefined)
     parts.push(`begins_with(${name(sortKeyName)}, ${value(range.prefix)})`);
   if (below !== undefined) parts.push(`${name(sortKeyName)} < ${value(below)}`);
+  if (between)
+    parts.push(`${name(sortKeyName)} BETWEEN ${value(between[0])} AND ${value(between[1])}`);
   const condition = {
     key: parts.join(" AND "),
     filter: filter?.(expression.builder),
@@ -216,9 +226,7 @@ interface ReadOptions {
   consistent?: boolean;
 }
 
-const readJointly = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
-const readEventually = (keys: Key[]): Promise<unknown[]> =>
-  areSettingsKept() ? readRecent(keys, readJointly) : readJointly(keys);
+const readEventually = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: false }));
 const readConsistently = joinCalls((keys: Key[]) => getOneOrMany(keys, { consistent: true }));
 
 const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[]> =>
@@ -227,8 +235,7 @@ const getOneOrMany = async (keys: Key[], options: ReadOptions): Promise<unknown[
 /**
  * Reads in one BatchGetItem with the other keys that the request reads together in the same turn,
  * eventually consistent by default. The units are those of single reads, but one call takes less
- * time and CPU. On one machine, settings that every send reads may come from the memory of the
- * process: do not change what is returned.
+ * time and CPU.
  */
 export const getManyTogether = <T>(
   keys: Key[],

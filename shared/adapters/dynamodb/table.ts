@@ -1,13 +1,6 @@
 // The DynamoDB adapter. Other files import only this module and conditions.ts.
-export {
-  insertMany,
-  insertTogether,
-  updateMany,
-  updateTogether,
-  writeMany,
-  writeManyTogether,
-} from "./batches.ts";
-export { areRequestsJoined, joinCalls, joinCallsOfRequests } from "./joined-calls.ts";
+export { insertMany, updateMany, writeMany, writeManyTogether } from "./batches.ts";
+export { joinCallsOfRequests } from "./joined-calls.ts";
 export {
   count,
   get,
@@ -19,7 +12,7 @@ export {
   queryAll,
   queryPages,
 } from "./reads.ts";
-export { ConditionFailed, claimAtOnce, transact, updateReturning, write } from "./transactions.ts";
+export { ConditionFailed, transact, updateReturning, write } from "./transactions.ts";
 export {
   checkCondition,
   type ItemChanges,

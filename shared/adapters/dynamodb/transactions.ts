@@ -1,7 +1,13 @@
 // Makes prepared writes, all or none, and reports conditions that do not hold.
-import type { ConsumedCapacity } from "@aws-sdk/client-dynamodb";
-import { contended, isContended } from "../../errors.ts";
-import type { AwsServiceError } from "../aws/json-client.ts";
+
+import { type ConsumedCapacity, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import {
+  DeleteCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { contended } from "../../errors.ts";
 import {
   backOff,
   documentClient,
@@ -9,7 +15,6 @@ import {
   retryableErrors,
   returnCapacity,
 } from "./client.ts";
-import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "./commands.ts";
 import type { Write } from "./writes.ts";
 
 /** A condition did not hold, and its write has no `orThrow`. `index` is the index of the write. */
@@ -20,6 +25,9 @@ export class ConditionFailed extends Error {
     this.index = index;
   }
 }
+
+/** Their pauses add up to about 10 s, well within the time limit of a request. */
+const maxAttempts = 11;
 
 /**
  * Makes all writes or none. A single write is a plain one; several are a transaction (twice the
@@ -40,20 +48,6 @@ export async function transact(...writes: Write[]): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof ConditionFailed) return false;
-    throw error;
-  }
-}
-
-/**
- * Like `transact`, but returns false at the first conflict with another transaction. For writes
- * that the other may make unnecessary.
- */
-export async function claimAtOnce(...writes: Write[]): Promise<boolean> {
-  try {
-    await writeTransaction(writes, 1);
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionFailed || isContended(error)) return false;
     throw error;
   }
 }
@@ -112,13 +106,13 @@ async function retryOnTransactionConflict<T>(
       return await call();
     } catch (error) {
       if (!isErrorNamed(error, "TransactionConflictException")) throw error;
-      if (attempt >= 8) throw contended("This");
+      if (attempt >= maxAttempts) throw contended("This");
       await backOff(attempt, operation);
     }
   }
 }
 
-async function writeTransaction(writes: Write[], maxAttempts = 8) {
+async function writeTransaction(writes: Write[]) {
   for (let attempt = 1; ; attempt++) {
     try {
       const { ConsumedCapacity } = await documentClient().send(
@@ -129,8 +123,8 @@ async function writeTransaction(writes: Write[], maxAttempts = 8) {
       );
       return recordCapacity("TransactWriteItems", ConsumedCapacity, "write");
     } catch (error) {
-      if (!isErrorNamed(error, "TransactionCanceledException")) throw error;
-      const reasons = (error as AwsServiceError).CancellationReasons?.map(({ Code }) => Code) ?? [];
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = error.CancellationReasons?.map(({ Code }) => Code) ?? [];
       const failed = reasons.indexOf("ConditionalCheckFailed");
       if (failed >= 0) throw writes[failed]?.orThrow ?? new ConditionFailed(failed);
       if (!reasons.some((reason) => retryableErrors.has(reason ?? ""))) throw error;

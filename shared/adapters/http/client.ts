@@ -4,7 +4,7 @@
 import http from "node:http";
 import https from "node:https";
 import { now } from "../../clock.ts";
-import { NoResponse } from "./no-response.ts";
+import { LargeResponse, NoResponse } from "./no-response.ts";
 
 export interface WebRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -182,17 +182,15 @@ export function watchConnection(outgoing: http.ClientRequest): () => boolean {
   return () => isEstablished;
 }
 
-export const readText = async (
+export async function readBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
-): Promise<string> => (await readBytes(body, maxBytes)).toString("utf8");
-
-async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {
     size += part.byteLength;
-    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new LargeResponse(`The response is larger than ${maxBytes} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -20,7 +20,7 @@ export class NoResponse extends Error {
   /** One sentence for the operator of the server. */
   get reason(): string {
     const { cause } = this;
-    if (cause instanceof NotPublicUrl) return cause.message;
+    if (cause instanceof NotPublicUrl || cause instanceof LargeResponse) return cause.message;
     if (this.timedOut) return "The server did not respond in time";
     if (isCertificateError(cause))
       return `The TLS certificate was not accepted (${errorCodeOf(cause)})`;
@@ -35,6 +35,9 @@ export class NoResponse extends Error {
 
 /** A URL of a customer leads to a host that is not public. */
 export class NotPublicUrl extends Error {}
+
+/** A server sends more than the caller accepts. */
+export class LargeResponse extends Error {}
 
 const connectErrorCodes = new Set([
   "ECONNREFUSED",
@@ -63,6 +66,10 @@ export function isOutage(error: unknown): boolean {
     lostConnectionCodes.has(code)
   );
 }
+
+/** Whether an outage is the error or one of its causes. */
+export const isCausedByOutage = (error: unknown): boolean =>
+  isOutage(error) || (error instanceof Error && isCausedByOutage(error.cause));
 
 export const errorCodeOf = (error: unknown): string =>
   String((error as { code?: unknown } | undefined)?.code ?? "");

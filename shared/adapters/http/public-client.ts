@@ -5,8 +5,8 @@ import https from "node:https";
 import { isIPv4, type LookupFunction } from "node:net";
 import { isConnectableIp } from "../../kernel/ip-addresses.ts";
 import { findUrlFault } from "../../kernel/public-urls.ts";
-import * as dns from "../dns/host-addresses.ts";
-import { readText, timeoutError, watchConnection } from "./client.ts";
+import * as hostAddresses from "../dns/host-addresses.ts";
+import { readBytes, timeoutError, watchConnection } from "./client.ts";
 import { errorCodeOf, NoResponse, NotPublicUrl } from "./no-response.ts";
 
 export interface PublicPostRequest {
@@ -44,6 +44,8 @@ export interface PublicRequest {
   maxBytes: number;
   allowLoopback: boolean;
   signal?: AbortSignal | undefined;
+  /** Returns the text of the response. Default: as UTF-8. */
+  decode?: ((bytes: Uint8Array, contentType: string | undefined) => string) | undefined;
 }
 
 export interface PublicResponse {
@@ -75,8 +77,10 @@ export async function requestPublicUrl(input: PublicRequest): Promise<PublicResp
     };
     const request = send(input.url, options, (response) => {
       response.on("error", fail);
-      readText(response, input.maxBytes)
-        .then((text) => resolve({ status: response.statusCode!, headers: response.headers, text }))
+      const { statusCode, headers } = response;
+      readBytes(response, input.maxBytes)
+        .then((bytes) => input.decode?.(bytes, headers["content-type"]) ?? bytes.toString("utf8"))
+        .then((text) => resolve({ status: statusCode!, headers, text }))
         .catch((error: unknown) => {
           request.destroy();
           fail(error);
@@ -174,7 +178,7 @@ const createPublicLookup =
 async function resolvePublicHost(host: string, allowLoopback: boolean): Promise<string[]> {
   // findUrlFault refuses this name unless loopback is allowed.
   if (host === "localhost") return ["127.0.0.1", "::1"];
-  const addresses = await dns.resolveHost(host);
+  const addresses = await hostAddresses.resolveHost(host);
   if (!addresses.length)
     throw new NotPublicUrl("The URL's host name does not resolve to an address");
   if (!addresses.every((address) => isConnectableIp(address, allowLoopback)))

@@ -1,18 +1,10 @@
 // KMS and Secrets Manager.
 import { createHash } from "node:crypto";
+import { DecryptCommand, EncryptCommand, GenerateDataKeyCommand } from "@aws-sdk/client-kms";
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
-import {
-  DecryptCommand,
-  EncryptCommand,
-  GenerateDataKeyCommand,
-  GetSecretValueCommand,
-  KmsClient,
-  SecretsManagerClient,
-} from "./client.ts";
-
-const kms = new KmsClient();
-const secretsManager = new SecretsManagerClient();
+import { kms, secretsManager } from "./client.ts";
 
 /** Names the owner of a ciphertext. Decryption needs the same context. */
 export type EncryptionContext = Record<string, string>;
@@ -23,14 +15,14 @@ const decryptedCache = new Map<string, { text: string; expires: number }>();
 
 /** Encrypts up to 4,096 bytes with our KMS key. Returns base64. */
 export async function encrypt(text: string, context: EncryptionContext): Promise<string> {
-  const { CiphertextBlob } = await kms.send(
+  const { CiphertextBlob } = await kms().send(
     new EncryptCommand({
       KeyId: config.kmsKey,
-      Plaintext: Buffer.from(text).toString("base64"),
+      Plaintext: Buffer.from(text),
       EncryptionContext: context,
     }),
   );
-  return CiphertextBlob;
+  return Buffer.from(CiphertextBlob!).toString("base64");
 }
 
 export async function decrypt(ciphertext: string, context: EncryptionContext): Promise<string> {
@@ -39,14 +31,14 @@ export async function decrypt(ciphertext: string, context: EncryptionContext): P
     .digest("base64");
   const cached = decryptedCache.get(cacheKey);
   if (cached && cached.expires > now().getTime()) return cached.text;
-  const { Plaintext } = await kms.send(
+  const { Plaintext } = await kms().send(
     new DecryptCommand({
       KeyId: config.kmsKey,
-      CiphertextBlob: ciphertext,
+      CiphertextBlob: Buffer.from(ciphertext, "base64"),
       EncryptionContext: context,
     }),
   );
-  const text = Buffer.from(Plaintext, "base64").toString("utf8");
+  const text = Buffer.from(Plaintext!).toString("utf8");
   if (decryptedCache.size >= 1000) decryptedCache.clear();
   decryptedCache.set(cacheKey, { text, expires: now().getTime() + cacheMs });
   return text;
@@ -59,7 +51,7 @@ export async function decrypt(ciphertext: string, context: EncryptionContext): P
 export async function generateDataKey(
   context: EncryptionContext,
 ): Promise<{ key: Buffer; wrapped: Buffer }> {
-  const { Plaintext, CiphertextBlob } = await kms.send(
+  const { Plaintext, CiphertextBlob } = await kms().send(
     new GenerateDataKeyCommand({
       KeyId: config.kmsKey,
       KeySpec: "AES_256",
@@ -67,8 +59,8 @@ export async function generateDataKey(
     }),
   );
   return {
-    key: Buffer.from(Plaintext, "base64"),
-    wrapped: Buffer.from(CiphertextBlob, "base64"),
+    key: Buffer.from(Plaintext!),
+    wrapped: Buffer.from(CiphertextBlob!),
   };
 }
 
@@ -77,19 +69,21 @@ export async function decryptDataKey(
   encryptedKey: Uint8Array,
   context: EncryptionContext,
 ): Promise<Buffer> {
-  const { Plaintext } = await kms.send(
+  const { Plaintext } = await kms().send(
     new DecryptCommand({
       KeyId: config.kmsKey,
-      CiphertextBlob: Buffer.from(encryptedKey).toString("base64"),
+      CiphertextBlob: encryptedKey,
       EncryptionContext: context,
     }),
   );
-  return Buffer.from(Plaintext, "base64");
+  return Buffer.from(Plaintext!);
 }
 
 /** The text of a secret in Secrets Manager. */
 export async function getSecret(name: string): Promise<string> {
-  const { SecretString } = await secretsManager.send(new GetSecretValueCommand({ SecretId: name }));
+  const { SecretString } = await secretsManager().send(
+    new GetSecretValueCommand({ SecretId: name }),
+  );
   if (!SecretString) throw new Error(`The secret ${name} has no text`);
   return SecretString;
 }

@@ -8,31 +8,11 @@ import {
   HeadObjectCommand,
   NoSuchKey,
   PutObjectCommand,
-  S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { config } from "../../config.ts";
-
-// A body has up to 25 MB. Without limits, a dead connection would block a function until Lambda
-// ends it. A busy process may take seconds to notice that it is connected.
-const timeouts = {
-  connectionTimeout: 5_000,
-  requestTimeout: 60_000,
-  throwOnRequestTimeout: true,
-};
-
-let client: S3Client | undefined;
-const s3 = () => {
-  // By default a presigned PUT requires the checksum of an empty body. Hosts other than AWS need
-  // path-style URLs.
-  client ??= new S3Client({
-    requestHandler: timeouts,
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3),
-  });
-  return client;
-};
+import { s3 } from "./client.ts";
 
 export async function put(
   key: string,
@@ -182,6 +162,19 @@ export async function completeMultipartUpload(
     if ((error as Error).name !== "NoSuchUpload" || (await getSize(key)) === undefined) throw error;
   }
 }
+
+/** A URL that shows the object, valid for `seconds`. */
+export const presignPublicFile = (key: string, type: string, seconds: number): Promise<string> =>
+  getSignedUrl(
+    s3(),
+    new GetObjectCommand({
+      Bucket: config.bucket,
+      Key: key,
+      ResponseContentType: type,
+      ResponseCacheControl: "public, max-age=31536000, immutable",
+    }),
+    { expiresIn: seconds },
+  );
 
 /** A URL that downloads the object with this filename, valid for `seconds`. */
 export const presignDownload = (key: string, filename: string, seconds: number): Promise<string> =>

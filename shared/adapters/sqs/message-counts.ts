@@ -1,8 +1,8 @@
 // How many messages a queue has, and how many its dead-letter queue.
-import type { QueueAttributeName } from "@aws-sdk/client-sqs";
+import { GetQueueAttributesCommand, type QueueAttributeName } from "@aws-sdk/client-sqs";
 import { config } from "../../config.ts";
 import type { QueueDefinition } from "../../queues.ts";
-import { GetDeadLetterQueueAttributesCommand, GetQueueAttributesCommand, sqs } from "./client.ts";
+import { GetDeadLetterQueueAttributesCommand, sqs } from "./client.ts";
 
 /** As SQS counts: approximately. */
 export interface MessageCounts {

@@ -162,7 +162,8 @@ async function ensureSite(setup: Setup, client: ApiClient): Promise<void> {
 interface SendingConfig {
   id: number;
   fromEmail: string | null;
-  webhookUrl: string;
+  /** Null: the provider has no webhooks. */
+  webhookUrl: string | null;
 }
 
 /** Returns the sender's address. */
@@ -185,7 +186,7 @@ async function ensureSendingConfig(setup: Setup, client: ApiClient, url: string)
     fromEmail,
   });
   step(setup, `Created the sending config ${created.id}`);
-  if (provider !== "sandbox")
+  if (provider !== "sandbox" && created.webhookUrl)
     step(setup, `Enter this URL at the provider for its webhook: ${created.webhookUrl}`);
   return fromEmail;
 }

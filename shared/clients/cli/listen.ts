@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { EmailEvent } from "../../domain/delivery-events/email-event.ts";
 import { toPayloadDetails } from "../../domain/delivery-events/webhook-payload.ts";
-import type { Send } from "../../domain/sending/sends.ts";
+import type { Send } from "../../domain/sending/send-schema.ts";
 import { signatureHeaders } from "../../domain/webhooks/signature-headers.ts";
 import { NotFoundError } from "../sdk/errors.ts";
 import { type ApiClient, call, connect } from "./api-client.ts";

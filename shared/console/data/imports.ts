@@ -11,6 +11,13 @@ export interface ImportFile {
   content: Blob;
 }
 
+/** How a preview reads the file. */
+export interface PreviewOptions {
+  mapping: Record<string, string>;
+  decimalMark?: string | undefined;
+  dateOrder?: string | undefined;
+}
+
 let lastId = 0;
 
 export const createImportFile = (name: string, content: Blob): ImportFile => ({

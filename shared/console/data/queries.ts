@@ -1,5 +1,6 @@
 // Every query of the console. The first word of a key is the group of the API, so a change can
 // refresh all that was read from the group.
+
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
   CampaignDetail,
@@ -11,6 +12,7 @@ import type {
   ListFormsQuery,
   ListImportsQuery,
   ListListsQuery,
+  ListMediaQuery,
   ListRequestsQuery,
   ListSegmentsQuery,
   ListSendsQuery,
@@ -24,8 +26,9 @@ import type {
   SegmentRules,
   TemplateDraftInput,
 } from "pennymail";
+import { t } from "../language/translate.ts";
 import { api, withWarnings } from "./client.ts";
-import { type ImportFile, isRunning, toForm } from "./imports.ts";
+import { type ImportFile, isRunning, type PreviewOptions, toForm } from "./imports.ts";
 import { pollMs } from "./jobs.ts";
 
 export type Period = "7d" | "30d" | "90d";
@@ -57,15 +60,20 @@ export const pagesOf = <Page extends { pagination: Pagination }>(
 
 /** Names of the records of a site that people choose from, by group of the API. */
 const namedRecords = {
-  lists: (siteId: number) => api.lists.list({ siteId, limit: pageLimit }),
-  tags: (siteId: number) => api.tags.list({ siteId, limit: pageLimit }),
-  topics: (siteId: number) => api.topics.list({ siteId }),
-  forms: (siteId: number) => api.forms.list({ siteId, limit: pageLimit }),
-  campaigns: (siteId: number) => api.campaigns.list({ siteId, limit: pageLimit }),
-  sequences: (siteId: number) => api.sequences.list({ siteId, limit: pageLimit }),
-  segments: (siteId: number) => api.segments.list({ siteId, limit: pageLimit }),
-  templates: (siteId: number) => api.templates.list({ siteId, limit: pageLimit }),
+  lists: (query: NameQuery) => api.lists.list(query),
+  tags: (query: NameQuery) => api.tags.list(query),
+  topics: ({ siteId }: NameQuery) => api.topics.list({ siteId }),
+  forms: (query: NameQuery) => api.forms.list(query),
+  campaigns: (query: NameQuery) => api.campaigns.list(query),
+  sequences: (query: NameQuery) => api.sequences.list(query),
+  segments: (query: NameQuery) => api.segments.list(query),
+  templates: (query: NameQuery) => api.templates.list(query),
 };
+interface NameQuery {
+  siteId: number;
+  limit: number;
+  search?: string;
+}
 export type NamedGroup = keyof typeof namedRecords;
 export const namedGroups = Object.keys(namedRecords) as NamedGroup[];
 const maxNames = 500;
@@ -78,8 +86,14 @@ const contactReports = {
 };
 
 /** When a campaign is read again, in milliseconds: soon while it is being sent. */
-function nextLook({ status, scheduledAt }: CampaignDetail): number | false {
+function nextLook({ status, scheduledAt, finishedAt }: CampaignDetail): number | false {
   if (status === "sending") return 2_000;
+  // Most events come in the first minutes.
+  if (status === "sent" && finishedAt) {
+    const since = Date.now() - Date.parse(finishedAt);
+    if (since < 10 * minute) return 5_000;
+    return since < 24 * 60 * minute ? minute : false;
+  }
   if (status !== "scheduled") return false;
   const untilStart = Date.parse(scheduledAt ?? "") - Date.now();
   return untilStart > minute ? 30_000 : 2_000;
@@ -88,18 +102,44 @@ function nextLook({ status, scheduledAt }: CampaignDetail): number | false {
 /** What the preview of a campaign depends on, besides its template and its contacts. */
 function previewedParts(campaign: CampaignDetail) {
   const { audience, listId, tagId, segmentId, topicId, sendingConfigId } = campaign;
+  const { fromEmail, fromName, replyTo } = campaign;
   const { templateId, subject, previewText, utm, strict, variants } = campaign;
   const target = { audience, listId, tagId, segmentId, topicId, sendingConfigId };
-  return { ...target, templateId, subject, previewText, utm, strict, variants };
+  const sender = { fromEmail, fromName, replyTo };
+  return { ...target, ...sender, templateId, subject, previewText, utm, strict, variants };
 }
 
 async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord[]> {
   const names: NamedRecord[] = [];
-  for await (const { id, name } of namedRecords[group](siteId)) {
+  for await (const { id, name } of namedRecords[group]({ siteId, limit: pageLimit })) {
     names.push({ id, name });
     if (names.length === maxNames) break;
   }
   return names;
+}
+
+/** One page of names, newest first. */
+async function readNamePage(group: NamedGroup, query: NameQuery): Promise<NamePage> {
+  const page: object = await namedRecords[group](query);
+  const records = (page as Record<NamedGroup, NamedRecord[]>)[group];
+  const { pagination } = page as { pagination?: Pagination };
+  return {
+    names: records.map(({ id, name }) => ({ id, name })),
+    hasMore: Boolean(pagination?.nextCursor),
+  };
+}
+
+async function readName(group: NamedGroup, id: number): Promise<NamedRecord> {
+  // A tag cannot be read alone.
+  if (group !== "tags") return { id, name: (await api[group].get(id)).name };
+  for await (const tag of api.tags.list({ limit: pageLimit }))
+    if (tag.id === id) return { id, name: tag.name };
+  throw new Error(t("The tag {id} does not exist", { id }));
+}
+
+interface NamePage {
+  names: NamedRecord[];
+  hasMore: boolean;
 }
 
 export const queries = {
@@ -157,6 +197,12 @@ export const queries = {
     queryOptions({
       queryKey: ["analytics", "topics", siteId, period],
       queryFn: () => api.analytics.getTopicStatistics({ siteId, period }),
+      placeholderData: keepPreviousData,
+    }),
+  leaveReasons: (query: { siteId: number; period: Period } | { campaignId: number }) =>
+    queryOptions({
+      queryKey: ["analytics", "leaveReasons", query],
+      queryFn: () => api.analytics.getLeaveReasons(query),
       placeholderData: keepPreviousData,
     }),
   reportedContacts: (name: ContactReportName, filter: { siteId: number }) =>
@@ -234,10 +280,10 @@ export const queries = {
       queryKey: ["imports", "latest", siteId],
       queryFn: async () => (await api.imports.list({ siteId, limit: 20 })).imports,
     }),
-  importPreview: (siteId: number, file: ImportFile, mapping: Record<string, string>) =>
+  importPreview: (siteId: number, file: ImportFile, options: PreviewOptions) =>
     queryOptions({
-      queryKey: ["imports", "preview", siteId, file.id, mapping],
-      queryFn: () => api.imports.preview(toForm(file, { siteId, mapping })),
+      queryKey: ["imports", "preview", siteId, file.id, options],
+      queryFn: () => api.imports.preview(toForm(file, { siteId, ...options })),
       placeholderData: keepPreviousData,
       staleTime: Number.POSITIVE_INFINITY,
     }),
@@ -281,6 +327,23 @@ export const queries = {
     }),
   campaigns: (filter: FilterOf<ListCampaignsQuery>) =>
     pagesOf(["campaigns", "list", filter], (page) => api.campaigns.list({ ...filter, ...page })),
+  series: (siteId: number | undefined) =>
+    queryOptions({
+      queryKey: ["series", "list", siteId],
+      queryFn: async () =>
+        (await api.campaignSeries.list({ ...(siteId && { siteId }), limit: 50 })).series,
+    }),
+  seriesDetail: (id: number) =>
+    queryOptions({
+      queryKey: ["series", "detail", id],
+      queryFn: () => api.campaignSeries.get(id),
+    }),
+  seriesRuns: (id: number) =>
+    queryOptions({
+      queryKey: ["series", "runs", id],
+      queryFn: async () => (await api.campaignSeries.listRuns(id)).runs,
+      refetchInterval: minute,
+    }),
   campaign: (id: number) =>
     queryOptions({
       queryKey: ["campaigns", "detail", id],
@@ -352,11 +415,20 @@ export const queries = {
       queryKey: ["templates", "versions", id],
       queryFn: () => api.templates.listVersions(id),
     }),
+  siteSnippets: (siteId: number) =>
+    queryOptions({
+      queryKey: ["snippets", "site", siteId],
+      queryFn: () => api.snippets.list({ siteId, limit: pageLimit }),
+    }),
+  snippet: (id: number) =>
+    queryOptions({ queryKey: ["snippets", id], queryFn: () => api.snippets.get(id) }),
   templateFolders: (siteId: number) =>
     queryOptions({
       queryKey: ["templates", "folders", siteId],
       queryFn: () => api.templateFolders.list({ siteId, limit: pageLimit }),
     }),
+  mediaPages: (filter: FilterOf<ListMediaQuery>) =>
+    pagesOf(["media", "pages", filter], (page) => api.media.list({ ...filter, ...page })),
   photoSearch: () =>
     queryOptions({
       queryKey: ["stockPhotos", "status"],
@@ -402,6 +474,22 @@ export const queries = {
     queryOptions({
       queryKey: [group, "names", siteId],
       queryFn: () => readNames(group, siteId),
+    }),
+  firstNames: (group: NamedGroup, siteId: number) =>
+    queryOptions({
+      queryKey: [group, "firstNames", siteId],
+      queryFn: () => readNamePage(group, { siteId, limit: pageLimit }),
+    }),
+  foundNames: (group: NamedGroup, siteId: number, search: string) =>
+    queryOptions({
+      queryKey: [group, "foundNames", siteId, search],
+      queryFn: async () => (await readNamePage(group, { siteId, limit: 50, search })).names,
+      placeholderData: keepPreviousData,
+    }),
+  name: (group: NamedGroup, id: number) =>
+    queryOptions({
+      queryKey: [group, "name", id],
+      queryFn: () => readName(group, id),
     }),
   eventNames: (siteId: number) =>
     queryOptions({

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 
+const productName = "Pennymail";
+
 /** The frame of the screens before the sign-in. */
 export function AuthCard({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -9,7 +11,7 @@ export function AuthCard({ title, children }: { title: string; children: ReactNo
           <span className="mark" aria-hidden>
             P
           </span>
-          Pennymail
+          {productName}
         </p>
         <h1>{title}</h1>
         {children}

@@ -1,6 +1,9 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useEffect } from "react";
+import { doneTextOf } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
+import { isInUse, RecordUses } from "./record-uses.tsx";
 import { useTextField } from "./text-field.ts";
 
 interface ConfirmDialogProps<Target> {
@@ -11,9 +14,16 @@ interface ConfirmDialogProps<Target> {
   /** What the action is done to. The dialog is open while there is one. */
   target: Target | undefined;
   /** The action, as `useChange` returns it. */
-  change: { mutate(target: Target): void; isPending: boolean; error: unknown };
+  change: {
+    mutate(target: Target): void;
+    announce?(text: string | undefined): void;
+    isPending: boolean;
+    error: unknown;
+  };
   /** A text that must be typed first, for what cannot be undone. */
   typed?: string | undefined;
+  /** What happens to what uses the target. */
+  usesNote?: string;
   onClose(): void;
   /** What will happen. */
   children: ReactNode;
@@ -27,7 +37,7 @@ const normalize = (text: string): string => text.trim().replaceAll(/\s+/g, " ");
  * of Enter too many does nothing.
  */
 export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
-  const { title, action, isDangerous, target, change, typed, onClose, children } = props;
+  const { title, action, isDangerous, target, change, typed, usesNote, onClose, children } = props;
   const entered = useTextField();
   useEffect(() => entered.set(""), [target]);
   const isTyped = typed === undefined || normalize(entered.value) === normalize(typed);
@@ -35,7 +45,9 @@ export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
     event.preventDefault();
     // The dialog can be part of a form's tree.
     event.stopPropagation();
-    if (target !== undefined && isTyped && !change.isPending) change.mutate(target);
+    if (target === undefined || !isTyped || change.isPending) return;
+    change.announce?.(doneTextOf(action));
+    change.mutate(target);
   };
   return (
     <Modal opened={target !== undefined} onClose={onClose} title={title} lockScroll={false}>
@@ -43,20 +55,24 @@ export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
         <div>{children}</div>
         {typed !== undefined && (
           <TextInput
-            label={`Type ${typed} to confirm`}
+            label={t("Type {typed} to confirm", { typed })}
             autoComplete="off"
             data-autofocus
             {...entered.input}
           />
         )}
-        <ErrorNote error={change.error} />
+        {isInUse(change.error) ? (
+          <RecordUses error={change.error} note={usesNote} />
+        ) : (
+          <ErrorNote error={change.error} />
+        )}
         <div className="buttons">
           <Button
             variant="default"
             onClick={onClose}
             {...(typed === undefined && { "data-autofocus": true })}
           >
-            Not now
+            {t("Not now")}
           </Button>
           <Button
             type="submit"
@@ -64,7 +80,7 @@ export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
             loading={change.isPending}
             disabled={!isTyped}
           >
-            {action}
+            {isInUse(change.error) ? t("Delete anyway") : action}
           </Button>
         </div>
       </form>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
 import { useState } from "react";
 import { queries } from "../data/queries.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 
 interface ContactSelectProps {
@@ -33,14 +34,14 @@ export function ContactSelect(props: ContactSelectProps) {
     <>
       <Select
         {...(isLabelHidden ? { "aria-label": label } : { label })}
-        placeholder="Search email or name"
+        placeholder={t("Search email or name")}
         searchable
         allowDeselect={isClearable ?? false}
-        {...(isClearable && { clearable: true, clearButtonProps: { "aria-label": "Clear" } })}
+        {...(isClearable && { clearable: true, clearButtonProps: { "aria-label": t("Clear") } })}
         // The service has searched.
         filter={({ options }) => options}
         data={known.map(({ id, email }) => ({ value: String(id), label: email }))}
-        nothingFoundMessage={isSearching && !found.isFetching ? "Nobody found" : undefined}
+        nothingFoundMessage={isSearching && !found.isFetching ? t("Nobody found") : undefined}
         value={value ? String(value.id) : null}
         onChange={(id) => onChange(known.find((contact) => String(contact.id) === id))}
         searchValue={text}

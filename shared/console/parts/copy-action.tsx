@@ -1,5 +1,6 @@
 import { ActionIcon, CopyButton } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { t } from "../language/translate.ts";
 
 export function CopyAction({ value, label }: { value: string; label: string }) {
   return (
@@ -11,7 +12,7 @@ export function CopyAction({ value, label }: { value: string; label: string }) {
           size="sm"
           className="wide-target"
           onClick={copy}
-          aria-label={copied ? "Copied" : label}
+          aria-label={copied ? t("Copied") : label}
         >
           {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
         </ActionIcon>

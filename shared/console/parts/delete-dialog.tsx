@@ -1,10 +1,11 @@
 import type { ReactNode } from "react";
 import { useChange } from "../data/changes.ts";
+import { t } from "../language/translate.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 
 interface DeleteDialogProps<Target> {
-  /** "form" */
-  noun: string;
+  /** "Delete form" */
+  action: string;
   /** The dialog is open while there is one. */
   target: Target | undefined;
   remove(target: Target): Promise<unknown>;
@@ -18,7 +19,7 @@ interface DeleteDialogProps<Target> {
 
 /** Deletes a record that cannot be brought back, after its name was typed. */
 export function DeleteDialog<Target extends { name: string }>(props: DeleteDialogProps<Target>) {
-  const { noun, target, remove, refreshes, onClose, onDeleted, children } = props;
+  const { action, target, remove, refreshes, onClose, onDeleted, children } = props;
   const deleting = useChange({
     run: remove,
     refreshes,
@@ -33,8 +34,8 @@ export function DeleteDialog<Target extends { name: string }>(props: DeleteDialo
   };
   return (
     <ConfirmDialog
-      title={`Delete ${noun} “${target?.name ?? ""}”`}
-      action={`Delete ${noun}`}
+      title={t("{action} “{name}”", { action, name: target?.name ?? "" })}
+      action={action}
       isDangerous
       target={target}
       change={deleting}

@@ -2,16 +2,18 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { DnsRecord } from "pennymail";
 import { queries } from "../data/queries.ts";
+import { inSentence, t } from "../language/translate.ts";
+import { tNodes } from "../language/translate-nodes.ts";
 import { CopyAction } from "./copy-action.tsx";
 import { ErrorNote } from "./error-note.tsx";
 import { StatusMark } from "./status-mark.tsx";
 
 const purposes: Record<DnsRecord["purpose"], string> = {
-  ownership: "Ownership",
-  dkim: "Signature (DKIM)",
-  spf: "Allowed senders (SPF)",
-  dmarc: "Policy (DMARC)",
-  return_path: "Bounce address",
+  ownership: t("Ownership"),
+  dkim: t("Signature (DKIM)"),
+  spf: t("Allowed senders (SPF)"),
+  dmarc: t("Policy (DMARC)"),
+  return_path: t("Bounce address"),
 };
 const tones = { found: "good", pending: "warn", wrong: "bad" } as const;
 
@@ -22,8 +24,11 @@ export function DnsRecords({ domainId }: { domainId: number }) {
   return (
     <div className="stack">
       <p>
-        Add these records where the DNS of <b>{data.name}</b> is managed. This page looks for them
-        every 10 seconds; DNS itself can take an hour.
+        {tNodes(
+          "Add these records where the DNS of {domain} is managed. This page looks " +
+            "for them every 10 seconds; DNS itself can take an hour.",
+          { domain: <b>{data.name}</b> },
+        )}
       </p>
       <ul className="dns">
         {data.dnsRecords.map((record) => (
@@ -41,16 +46,16 @@ function DnsRow({ record }: { record: DnsRecord }) {
       <p className="dns-head">
         <b>{purposes[purpose]}</b>
         <StatusMark status={state} tone={tones[state]} />
-        {!required && <small>Improves delivery</small>}
+        {!required && <small>{t("Improves delivery")}</small>}
       </p>
       <dl className="dns-fields">
-        <dt>Type</dt>
+        <dt>{t("Type")}</dt>
         <dd>{type}</dd>
-        {name && <CopyField label="Name" value={name} />}
-        {value && <CopyField label="Value" value={value} />}
+        {name && <CopyField label={t("Name")} value={name} />}
+        {value && <CopyField label={t("Value")} value={value} />}
         {state === "wrong" && found.length > 0 && (
           <>
-            <dt>Found</dt>
+            <dt>{t("Found")}</dt>
             <dd className="mono">{found.join(", ")}</dd>
           </>
         )}
@@ -58,7 +63,7 @@ function DnsRow({ record }: { record: DnsRecord }) {
       {note && <p className="quiet">{note}</p>}
       {link && (
         <a href={link} target="_blank" rel="noreferrer">
-          Show it at the provider
+          {t("Show it at the provider")}
         </a>
       )}
     </li>
@@ -70,7 +75,8 @@ function CopyField({ label, value }: { label: string; value: string }) {
     <>
       <dt>{label}</dt>
       <dd className="mono">
-        {value} <CopyAction value={value} label={`Copy the ${label.toLowerCase()}`} />
+        {value}{" "}
+        <CopyAction value={value} label={t("Copy the {label}", { label: inSentence(label) })} />
       </dd>
     </>
   );

@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { t } from "../language/translate.ts";
 
 interface EmailPreviewProps {
   html: string;
@@ -11,8 +12,8 @@ interface EmailPreviewProps {
 }
 
 const widths = [
-  { value: "desktop", label: "Desktop" },
-  { value: "phone", label: "Phone" },
+  { value: "desktop", label: t("Desktop") },
+  { value: "phone", label: t("Phone") },
 ];
 
 /**
@@ -26,21 +27,21 @@ export function EmailPreview({ html, title, text, noteOf }: EmailPreviewProps) {
     <div className="email-preview">
       <div className="buttons">
         <SegmentedControl
-          aria-label="View"
+          aria-label={t("View")}
           size="xs"
           value={view}
           onChange={setView}
-          data={text === undefined ? widths : [...widths, { value: "text", label: "Text" }]}
+          data={text === undefined ? widths : [...widths, { value: "text", label: t("Text") }]}
         />
         {view !== "text" && (
           <SegmentedControl
-            aria-label="Color scheme"
+            aria-label={t("Color scheme")}
             size="xs"
             value={scheme}
             onChange={setScheme}
             data={[
-              { value: "light", label: "Light" },
-              { value: "dark", label: "Dark" },
+              { value: "light", label: t("Light") },
+              { value: "dark", label: t("Dark") },
             ]}
           />
         )}

@@ -1,10 +1,15 @@
 import { PennymailError } from "pennymail";
+import { t } from "../language/translate.ts";
 import { CopyAction } from "./copy-action.tsx";
+import { ReadableError } from "./readable-error.ts";
 
 /** An error of the console itself. */
 const adviceFor = (error: unknown): string =>
-  "The console could not finish this. Reload the page and try again. If it fails again, report " +
-  `what you did and this text: ${error instanceof Error ? error.message : String(error)}`;
+  t(
+    "The console could not finish this. Reload the page and try again. If " +
+      "it fails again, report what you did and this text: {error}",
+    { error: error instanceof Error ? error.message : String(error) },
+  );
 
 /** What went wrong, what the API advises, and the id of the request for support. */
 export function ErrorNote({ error }: { error: unknown }) {
@@ -14,7 +19,7 @@ export function ErrorNote({ error }: { error: unknown }) {
   const details = known && known.details.length > 1 ? known.details : [];
   return (
     <div className="error-note" role="alert">
-      <p>{known?.message ?? adviceFor(error)}</p>
+      <p>{known?.message ?? (error instanceof ReadableError ? error.message : adviceFor(error))}</p>
       {details.map(({ path, message }) => (
         <p key={path}>
           <b>{path}</b> {message}
@@ -22,13 +27,13 @@ export function ErrorNote({ error }: { error: unknown }) {
       ))}
       {known?.ssoUrl && (
         <p>
-          <a href={known.ssoUrl}>Sign in with single sign-on</a>
+          <a href={known.ssoUrl}>{t("Sign in with single sign-on")}</a>
         </p>
       )}
       {known?.requestId && (
         <p className="request-id">
-          Request {known.requestId}
-          <CopyAction value={known.requestId} label="Copy the id of the request" />
+          {t("Request {id}", { id: known.requestId })}
+          <CopyAction value={known.requestId} label={t("Copy the id of the request")} />
         </p>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 
 /** In place of a screen that cannot be shown. */
@@ -7,10 +8,10 @@ export function ErrorScreen({ error }: { error: unknown }) {
   const router = useRouter();
   return (
     <div className="empty">
-      <h1>This screen could not be loaded</h1>
+      <h1>{t("This screen could not be loaded")}</h1>
       <ErrorNote error={error} />
       <Button variant="default" onClick={() => router.invalidate()}>
-        Try again
+        {t("Try again")}
       </Button>
     </div>
   );

@@ -6,15 +6,15 @@ import { useChange } from "../data/changes.ts";
 import { api } from "../data/client.ts";
 import { useShownJob } from "../data/jobs.ts";
 import { queries } from "../data/queries.ts";
-import { countOf } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { Form } from "./form.tsx";
 
 type Format = Export["format"];
 
 const formats: { value: Format; label: string }[] = [
-  { value: "csv", label: "CSV, for spreadsheets" },
-  { value: "json", label: "JSON, for programs" },
+  { value: "csv", label: t("CSV, for spreadsheets") },
+  { value: "json", label: t("JSON, for programs") },
 ];
 
 interface ExportDialogProps {
@@ -44,10 +44,10 @@ export function ExportDialog({ title, request, opened, onClose, children }: Expo
       {starting.data ? (
         <ExportProgress id={starting.data.id} />
       ) : (
-        <Form action="Export" submission={starting}>
+        <Form action={t("Export")} submission={starting}>
           <p>{children}</p>
           <Select
-            label="Format"
+            label={t("Format")}
             data={formats}
             allowDeselect={false}
             value={format}
@@ -55,8 +55,8 @@ export function ExportDialog({ title, request, opened, onClose, children }: Expo
           />
           {format === "csv" && (
             <Checkbox
-              label="For Excel"
-              description="Excel then shows letters such as é and ß correctly."
+              label={t("For Excel")}
+              description={t("Excel then shows letters such as é and ß correctly.")}
               checked={isForExcel}
               onChange={(event) => setForExcel(event.currentTarget.checked)}
             />
@@ -77,16 +77,25 @@ function ExportProgress({ id }: { id: number }) {
       {status === "failed" && <p className="tone-bad">{data.error}</p>}
       {downloadUrl && (
         <>
-          <p>The file has {countOf(rows ?? 0, "row")}. It is kept for 7 days.</p>
+          <p>
+            {t("The file has {count, plural, one {# row} other {# rows}}. It is kept for 7 days.", {
+              count: rows ?? 0,
+            })}
+          </p>
           <Button component="a" href={downloadUrl} download>
-            Download file
+            {t("Download file")}
           </Button>
         </>
       )}
       {status !== "failed" && !downloadUrl && (
         <>
-          <p>The file is being written.</p>
-          <progress className="wide-progress" max={100} value={progress} aria-label="Progress" />
+          <p>{t("The file is being written.")}</p>
+          <progress
+            className="wide-progress"
+            max={100}
+            value={progress}
+            aria-label={t("Progress")}
+          />
         </>
       )}
     </div>

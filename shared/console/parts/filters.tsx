@@ -2,8 +2,9 @@ import { ActionIcon, Select, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import { capitalize } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { statusName } from "./status-names.ts";
 
 interface SearchBoxProps {
   label: string;
@@ -37,7 +38,7 @@ export function SearchBox(props: SearchBoxProps) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Clear search"
+            aria-label={t("Clear search")}
             onClick={() => setText("")}
           >
             <IconX size={14} />
@@ -53,8 +54,10 @@ export function SearchBox(props: SearchBoxProps) {
 }
 
 interface FilterSelectProps {
-  /** "status" becomes "Any status". */
-  noun: string;
+  /** "Status" */
+  label: string;
+  /** "Any status" */
+  any: string;
   options: { value: string; label: string }[];
   value: string | number | undefined;
   onChange(value: string | undefined): void;
@@ -63,15 +66,15 @@ interface FilterSelectProps {
 }
 
 /** Shows only the rows that have the chosen value. */
-export function FilterSelect({ noun, options, value, onChange, isWide }: FilterSelectProps) {
+export function FilterSelect({ label, any, options, value, onChange, isWide }: FilterSelectProps) {
   return (
     <Select
       {...(isWide && { className: "wide" })}
-      aria-label={capitalize(noun)}
-      placeholder={`Any ${noun}`}
+      aria-label={label}
+      placeholder={any}
       clearable
       searchable={options.length > 10}
-      clearButtonProps={{ "aria-label": `Any ${noun}` }}
+      clearButtonProps={{ "aria-label": any }}
       w={150}
       data={options}
       value={value === undefined ? null : String(value)}
@@ -81,7 +84,7 @@ export function FilterSelect({ noun, options, value, onChange, isWide }: FilterS
 }
 
 export const statusOptions = (statuses: readonly string[]) =>
-  statuses.map((value) => ({ value, label: capitalize(value.replaceAll("_", " ")) }));
+  statuses.map((value) => ({ value, label: statusName(value) }));
 
 /** Options for choosing one of several records. */
 export const recordOptions = (records: readonly { id: number; name: string }[] = []) =>

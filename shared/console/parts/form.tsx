@@ -1,10 +1,13 @@
 import { Button, Modal } from "@mantine/core";
 import { type FormEvent, type ReactNode, useId } from "react";
+import { doneTextOf } from "../format.ts";
 import { ErrorNote } from "./error-note.tsx";
 
 /** What a form starts, as `useChange` returns it. */
 interface Submission {
   mutate(): void;
+  /** Sets what is shown when it is done. */
+  announce?(text: string | undefined): void;
   isPending: boolean;
   error: unknown;
 }
@@ -17,6 +20,8 @@ interface FormProps {
   error?: unknown;
   isDisabled?: boolean;
   className?: string;
+  /** Whether the page itself shows that it is done. */
+  isSilent?: boolean;
   /** Further buttons. */
   buttons?: ReactNode;
   children?: ReactNode;
@@ -25,7 +30,7 @@ interface FormProps {
 /** Fields, what went wrong, and the button that saves them. */
 export function Form(props: FormProps) {
   const { action, submission, isDisabled = false, className = "stack", buttons, children } = props;
-  const submit = submitTo(submission);
+  const submit = submitTo(submission, props.isSilent ? undefined : doneTextOf(action));
   return (
     <form className={className} onSubmit={submit}>
       {children}
@@ -38,7 +43,7 @@ export function Form(props: FormProps) {
   );
 }
 
-interface FormCardProps extends Omit<FormProps, "className"> {
+interface FormCardProps extends Omit<FormProps, "className" | "isSilent"> {
   title: string;
   /** Beside the title, such as whether a change is saved. Screen readers announce it. */
   state?: string;
@@ -48,7 +53,7 @@ interface FormCardProps extends Omit<FormProps, "className"> {
 export function FormCard({ title, state, ...props }: FormCardProps) {
   const { action, submission, isDisabled = false, buttons, children } = props;
   const heading = useId();
-  const submit = submitTo(submission);
+  const submit = submitTo(submission, state === undefined ? doneTextOf(action) : undefined);
   return (
     <form className="card stack" aria-labelledby={heading} onSubmit={submit}>
       <h2>
@@ -82,9 +87,10 @@ export function FormDialog({ title, opened, onClose, ...form }: FormDialogProps)
   );
 }
 
-const submitTo = (submission: Submission) => (event: FormEvent) => {
+const submitTo = (submission: Submission, doneText: string | undefined) => (event: FormEvent) => {
   event.preventDefault();
   // A dialog can be part of another form's tree.
   event.stopPropagation();
+  submission.announce?.(doneText);
   submission.mutate();
 };

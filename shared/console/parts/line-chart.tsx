@@ -1,3 +1,4 @@
+import { t } from "../language/translate.ts";
 import "uplot/dist/uPlot.min.css";
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -76,7 +77,7 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
             type="button"
             className={`key key${one.color}`}
             aria-pressed={isDrawn(one)}
-            title={isDrawn(one) ? "Hide this line" : "Show this line"}
+            title={isDrawn(one) ? t("Hide this line") : t("Show this line")}
             onClick={() => setSwitched((old) => old.symmetricDifference(new Set([one.label])))}
           >
             {one.label}
@@ -86,7 +87,7 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
       </figcaption>
       <div ref={box} role="img" aria-label={summary} />
       <details>
-        <summary>Show as table</summary>
+        <summary>{t("Show as table")}</summary>
         <FiguresTable times={times} timezone={timezone} series={series} />
       </details>
     </figure>
@@ -163,7 +164,7 @@ function FiguresTable({ times, timezone, series }: Drawing) {
     <table>
       <thead>
         <tr>
-          <th scope="col">{timezone ? "Hour" : "Day"}</th>
+          <th scope="col">{timezone ? t("Hour") : t("Day")}</th>
           {series.map(({ label }) => (
             <th key={label} scope="col">
               {label}

@@ -1,4 +1,5 @@
 import { formatRate } from "../format.ts";
+import { t } from "../language/translate.ts";
 
 interface MeterProps {
   label: string;
@@ -21,9 +22,9 @@ export function Meter({ label, rate, limit, digits = 1 }: MeterProps) {
         max={limit}
         high={limit * 0.75}
         value={rate}
-        aria-label={`${label}: ${text}, limit ${limitText}`}
+        aria-label={t("{label}: {text}, limit {limitText}", { label, text, limitText })}
       />
-      <small>Limit {limitText}</small>
+      <small>{t("Limit {limitText}", { limitText })}</small>
     </div>
   );
 }

@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { t } from "../language/translate.ts";
 
 export function NotFoundScreen() {
   return (
     <div className="empty">
-      <h1>There is no such screen</h1>
-      <p>The address may be mistyped, or what it showed was deleted.</p>
+      <h1>{t("There is no such screen")}</h1>
+      <p>{t("The address may be mistyped, or what it showed was deleted.")}</p>
       <Button component={Link} to="/" variant="default">
-        Go to Home
+        {t("Go to Home")}
       </Button>
     </div>
   );

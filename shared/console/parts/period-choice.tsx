@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import type { Period } from "../data/queries.ts";
+import { t } from "../language/translate.ts";
 
 const periods = [
   { value: "7d", label: "7 days" },
@@ -16,7 +17,7 @@ interface PeriodChoiceProps {
 export function PeriodChoice({ period, onChange }: PeriodChoiceProps) {
   return (
     <SegmentedControl
-      aria-label="Period"
+      aria-label={t("Period")}
       size="xs"
       value={period}
       onChange={(value) => onChange(value as Period)}

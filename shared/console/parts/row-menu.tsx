@@ -1,5 +1,6 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
+import { t } from "../language/translate.ts";
 import type { Column } from "./row-table.tsx";
 
 export interface RowAction {
@@ -21,7 +22,7 @@ export function RowMenu({ name, actions }: RowMenuProps) {
   return (
     <Menu position="bottom-end" width={180}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t("Actions for {name}", { name })}>
           <IconDots size={16} />
         </ActionIcon>
       </Menu.Target>
@@ -40,7 +41,7 @@ export function RowMenu({ name, actions }: RowMenuProps) {
 export const menuColumn = <Row extends { name: string }>(
   actionsOf: (row: Row) => readonly RowAction[],
 ): Column<Row> => ({
-  label: "Actions",
+  label: t("Actions"),
   className: "c-menu num",
   isAction: true,
   render: (row) => <RowMenu name={row.name} actions={actionsOf(row)} />,

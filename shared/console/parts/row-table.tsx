@@ -8,6 +8,7 @@ import {
   useState,
 } from "react";
 import type { PagedRows } from "../data/paged-rows.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 
@@ -156,18 +157,18 @@ const isControl = (target: EventTarget): boolean =>
   (target as Element).closest(".check, button, a") !== null;
 
 const moves: readonly (Shortcut & { step: number })[] = [
-  { keys: ["ArrowDown", "j"], label: "Next row", step: 1 },
-  { keys: ["ArrowUp", "k"], label: "Previous row", step: -1 },
+  { keys: ["ArrowDown", "j"], label: t("Next row"), step: 1 },
+  { keys: ["ArrowUp", "k"], label: t("Previous row"), step: -1 },
   { keys: ["PageDown"], label: "12 rows down", step: 12 },
   { keys: ["PageUp"], label: "12 rows up", step: -12 },
-  { keys: ["Home"], label: "First row", step: Number.NEGATIVE_INFINITY },
-  { keys: ["End"], label: "Last row", step: Number.POSITIVE_INFINITY },
+  { keys: ["Home"], label: t("First row"), step: Number.NEGATIVE_INFINITY },
+  { keys: ["End"], label: t("Last row"), step: Number.POSITIVE_INFINITY },
 ];
 const stepOf = (key: string): number | undefined =>
   moves.find(({ keys }) => keys.includes(key))?.step;
 
-const openKey: Shortcut = { keys: ["Enter"], label: "Open the row" };
-const selectKey: Shortcut = { keys: ["x"], label: "Select the row" };
+const openKey: Shortcut = { keys: ["Enter"], label: t("Open the row") };
+const selectKey: Shortcut = { keys: ["x"], label: t("Select the row") };
 
 /** The row may only be drawn after the scroll. */
 function focusRow(box: RefObject<HTMLDivElement | null>, index: number): void {
@@ -197,7 +198,7 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
       <tr>
         {hasSelection && (
           <th scope="col" className="check">
-            <span className="visually-hidden">Select</span>
+            <span className="visually-hidden">{t("Select")}</span>
           </th>
         )}
         {columns.map(({ label, id = label, className, isNumber, isAction }) => (
@@ -217,7 +218,7 @@ function SelectionCell({ id, selection }: { id: number; selection: Selection }) 
         <input
           type="checkbox"
           tabIndex={-1}
-          aria-label={`Select ${selection.labelOf(id)}`}
+          aria-label={t("Select {id}", { id: selection.labelOf(id) })}
           checked={selection.ids.has(id)}
           onChange={() => selection.toggle(id)}
         />

@@ -1,18 +1,27 @@
 // The fields of a new sender: a provider, the credentials that it needs, and an address.
+
 import { PasswordInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { CreateSendingConfigRequest, Provider } from "pennymail";
 import { useState } from "react";
+import { api } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
 import { wordsOf } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { useTextField } from "./text-field.ts";
 
 type ProviderKey = NonNullable<CreateSendingConfigRequest["provider"]>;
 
-export function useSenderFields() {
-  const [provider, setProvider] = useState<string | null>(null);
-  const fromEmail = useTextField();
-  const fromName = useTextField();
+interface KnownSender {
+  provider?: string;
+  fromEmail?: string | null;
+  fromName?: string | null;
+}
+
+export function useSenderFields(known: KnownSender = {}) {
+  const [provider, setProvider] = useState<string | null>(known.provider ?? null);
+  const fromEmail = useTextField(known.fromEmail ?? "");
+  const fromName = useTextField(known.fromName ?? "");
   const credentials = useCredentials();
   const request = (): CreateSendingConfigRequest => ({
     provider: provider as ProviderKey,
@@ -22,6 +31,19 @@ export function useSenderFields() {
   });
   return { provider, setProvider, fromEmail, fromName, credentials, request };
 }
+
+/** Fails if the provider does not know the credentials. One that does not answer is no reason. */
+export async function checkCredentials(
+  provider: string,
+  credentials: Record<string, string>,
+): Promise<void> {
+  const request = { provider: provider as ProviderKey, credentials };
+  const { status, error } = await api.sendingConfigs.checkCredentials(request);
+  if (status === "refused") throw new RefusedCredentials(error ?? "");
+}
+
+/** The provider does not know the credentials. */
+export class RefusedCredentials extends Error {}
 
 /** The values of a provider's fields. Empty ones are left out. */
 export function useCredentials() {
@@ -33,22 +55,45 @@ export function useCredentials() {
   };
 }
 
-export function SenderFields({ sender }: { sender: ReturnType<typeof useSenderFields> }) {
+interface SenderFieldsProps {
+  sender: ReturnType<typeof useSenderFields>;
+  /** What a check of the credentials has failed with. */
+  error?: unknown;
+  /** The provider whose credentials are stored, so that they may stay empty. */
+  storedProvider?: string | undefined;
+}
+
+export function SenderFields({ sender, error, storedProvider }: SenderFieldsProps) {
   const providers = useQuery(queries.providers()).data?.providers ?? [];
   const { provider, setProvider, fromEmail, fromName, credentials } = sender;
+  const name = providers.find(({ key }) => key === provider)?.name;
   return (
     <>
       <Select
-        label="Provider"
+        label={t("Provider")}
         required
         searchable
         data={providers.map(({ key, name }) => ({ value: key, label: name }))}
         value={provider}
         onChange={setProvider}
       />
-      {provider && <CredentialFields provider={provider} credentials={credentials} />}
-      <TextInput label="Sender address" type="email" required {...fromEmail.input} />
-      <TextInput label="Sender name (optional)" {...fromName.input} />
+      {provider && (
+        <CredentialFields
+          provider={provider}
+          credentials={credentials}
+          isChange={provider === storedProvider}
+        />
+      )}
+      {error instanceof RefusedCredentials && (
+        <p className="error-note" role="alert">
+          {t("{name} does not know these credentials: {message}", {
+            name,
+            message: error.message,
+          })}
+        </p>
+      )}
+      <TextInput label={t("Sender address")} type="email" required {...fromEmail.input} />
+      <TextInput label={t("Sender name (optional)")} {...fromName.input} />
     </>
   );
 }
@@ -81,8 +126,8 @@ interface CredentialInputProps {
 }
 
 function CredentialInput({ field, value, onChange }: CredentialInputProps) {
-  const { name, description, required, options } = field;
-  const label = required ? wordsOf(name) : `${wordsOf(name)} (optional)`;
+  const { name, description, required, options, isSecret } = field;
+  const label = required ? wordsOf(name) : t("{label} (optional)", { label: wordsOf(name) });
   if (options)
     return (
       <Select
@@ -94,8 +139,9 @@ function CredentialInput({ field, value, onChange }: CredentialInputProps) {
         onChange={(chosen) => onChange(chosen ?? "")}
       />
     );
+  const Input = isSecret ? PasswordInput : TextInput;
   return (
-    <PasswordInput
+    <Input
       label={label}
       description={description}
       required={required}

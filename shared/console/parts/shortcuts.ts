@@ -1,6 +1,8 @@
 // The keyboard shortcuts. Each is registered where its code is, and the help shows what is
 // registered.
+
 import { useEffect, useRef } from "react";
+import { t } from "../language/translate.ts";
 
 export interface Shortcut {
   /**
@@ -21,9 +23,9 @@ const isMac = () => /Mac|iPhone|iPad/.test(navigator.userAgent);
 const keyNames: Record<string, string> = {
   ArrowDown: "↓",
   ArrowUp: "↑",
-  PageDown: "Page down",
-  PageUp: "Page up",
-  Escape: "Esc",
+  PageDown: t("Page down"),
+  PageUp: t("Page up"),
+  Escape: t("Esc"),
 };
 
 /** Keys as they are written on the keyboard. */

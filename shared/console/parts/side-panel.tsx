@@ -1,6 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { t } from "../language/translate.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
 interface SidePanelProps {
@@ -13,12 +14,12 @@ interface SidePanelProps {
 
 /** Beside a table, which stays usable: the arrow keys go from row to row. Escape closes it. */
 export function SidePanel({ label, title, onClose, children }: SidePanelProps) {
-  useShortcuts([{ keys: ["Escape"], label: "Close the panel", run: onClose, inFields: true }]);
+  useShortcuts([{ keys: ["Escape"], label: t("Close the panel"), run: onClose, inFields: true }]);
   return (
     <aside className="drawer" aria-label={label}>
       <header>
         <div className="drawer-title">{title}</div>
-        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t("Close")} onClick={onClose}>
           <IconX size={18} />
         </ActionIcon>
       </header>

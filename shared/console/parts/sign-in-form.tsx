@@ -1,9 +1,11 @@
 // The steps of a sign-in: the password, then the second factor if the user has one.
+
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { SecondFactorRequired } from "pennymail";
 import { type ComponentType, type ReactNode, useState } from "react";
 import { api } from "../data/client.ts";
+import { t } from "../language/translate.ts";
 import { Form } from "./form.tsx";
 import { useTextField } from "./text-field.ts";
 
@@ -24,7 +26,7 @@ export function SignInForm(props: SignInFormProps) {
   const { title, Frame, children, onEnter } = props;
   const [challenge, setChallenge] = useState<SecondFactorRequired>();
   return (
-    <Frame title={challenge ? "Confirm that it is you" : title}>
+    <Frame title={challenge ? t("Confirm that it is you") : title}>
       {challenge ? (
         <SecondFactorStep challenge={challenge} onEnter={onEnter} />
       ) : (
@@ -54,12 +56,12 @@ function PasswordStep({ email: only, singleSignOn, onChallenge, onEnter }: Passw
   });
   return (
     <Form
-      action="Sign in"
+      action={t("Sign in")}
       submission={logIn}
       buttons={email.value.includes("@") && singleSignOn(email.value)}
     >
       <TextInput
-        label="Email"
+        label={t("Email")}
         type="email"
         autoComplete="username"
         required
@@ -67,7 +69,7 @@ function PasswordStep({ email: only, singleSignOn, onChallenge, onEnter }: Passw
         {...email.input}
       />
       <PasswordInput
-        label="Password"
+        label={t("Password")}
         autoComplete="current-password"
         required
         {...(only !== undefined && { "data-autofocus": true })}
@@ -92,17 +94,17 @@ function SecondFactorStep({ challenge, onEnter }: SecondFactorStepProps) {
   const sendCode = useMutation({ mutationFn: () => api.mfa.sendCode({ mfaToken }) });
   const emailCode = methods.includes("email_otp") && (
     <Button variant="default" loading={sendCode.isPending} onClick={() => sendCode.mutate()}>
-      {sendCode.isSuccess ? "Send another code" : "Send a code by email"}
+      {sendCode.isSuccess ? t("Send another code") : t("Send a code by email")}
     </Button>
   );
   return (
-    <Form action="Confirm" submission={verify} error={sendCode.error} buttons={emailCode}>
+    <Form action={t("Confirm")} submission={verify} error={sendCode.error} buttons={emailCode}>
       <TextInput
-        label="Code"
+        label={t("Code")}
         description={
           methods.includes("totp")
-            ? "From your authenticator app, or a recovery code."
-            : "From the email that we send you, or a recovery code."
+            ? t("From your authenticator app, or a recovery code.")
+            : t("From the email that we send you, or a recovery code.")
         }
         autoComplete="one-time-code"
         required

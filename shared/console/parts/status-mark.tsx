@@ -1,4 +1,4 @@
-import { capitalize } from "../format.ts";
+import { statusName } from "./status-names.ts";
 
 type Tone = "good" | "info" | "warn" | "bad" | "quiet";
 
@@ -31,7 +31,7 @@ const toneByStatus: Record<string, Tone> = {
 export function StatusMark({ status, tone }: { status: string; tone?: Tone }) {
   return (
     <span className={`status ${tone ?? toneByStatus[status] ?? "quiet"}`}>
-      {capitalize(status.replaceAll("_", " "))}
+      {statusName(status)}
     </span>
   );
 }

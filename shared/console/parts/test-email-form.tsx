@@ -1,7 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useMe } from "../data/session.ts";
-import { countOf } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { splitAddresses, useTextField } from "./text-field.ts";
 
@@ -25,7 +25,7 @@ export function TestEmailForm({ description, isDisabled = false, send }: TestEma
   const sending = useMutation({ mutationFn: () => send(emails) });
   return (
     <>
-      <TextInput label="Send it to" description={description} {...addresses.input} />
+      <TextInput label={t("Send it to")} description={description} {...addresses.input} />
       <ErrorNote error={sending.error} />
       <div role="status">{sending.data && <p>{describeResults(sending.data)}</p>}</div>
       <div className="buttons">
@@ -35,7 +35,7 @@ export function TestEmailForm({ description, isDisabled = false, send }: TestEma
           loading={sending.isPending}
           onClick={() => sending.mutate()}
         >
-          Send test email
+          {t("Send test email")}
         </Button>
       </div>
     </>
@@ -45,8 +45,13 @@ export function TestEmailForm({ description, isDisabled = false, send }: TestEma
 function describeResults(results: readonly TestResult[]): string {
   const refused = results.filter(({ status }) => status === "failed");
   const sent = results.length - refused.length;
-  const text = `${countOf(sent, "test email")} ${sent === 1 ? "is" : "are"} on the way.`;
+  const text = t("{sent, plural, one {# test email is} other {# test emails are}} on the way.", {
+    sent,
+  });
   return refused.length === 0
     ? text
-    : `${text} On the suppression list: ${refused.map(({ email }) => email).join(", ")}`;
+    : t("{text} On the suppression list: {addresses}", {
+        text,
+        addresses: refused.map(({ email }) => email).join(", "),
+      });
 }

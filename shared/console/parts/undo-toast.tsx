@@ -1,12 +1,13 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { ConflictError, type Pennymail } from "pennymail";
+import type { Pennymail } from "pennymail";
 import { refreshGroups } from "../data/changes.ts";
 import { lastingApi } from "../data/client.ts";
 import { isHidden, recordKey, setHidden } from "../data/hidden-records.ts";
 import { queryClient } from "../data/query-client.ts";
-import { capitalize } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
+import { isInUse, RecordUses } from "./record-uses.tsx";
 
 export interface Removal {
   /** Group of the API. With the id, it tells which row is hidden. */
@@ -16,8 +17,8 @@ export interface Removal {
   name: string;
   /** What happens to what belongs to the record. */
   consequence: string;
-  /** `force` deletes what something else still uses. */
-  remove(api: Pennymail, force: boolean): Promise<unknown>;
+  /** `anyway` deletes what something else still uses. */
+  remove(api: Pennymail, anyway: boolean): Promise<unknown>;
   /** The groups of the API to read again. */
   refreshes: readonly string[];
 }
@@ -41,17 +42,17 @@ export function removeWithUndo(removal: Removal): void {
   notifications.show({
     id: key,
     role: "status",
-    title: `${removal.name} is deleted`,
+    title: t("{name} is deleted", { name: removal.name }),
     message: (
       <div className="toast">
         <p>{removal.consequence}</p>
         <Button variant="default" size="compact-sm" onClick={() => undo(key)}>
-          Undo
+          {t("Undo")}
         </Button>
       </div>
     ),
     autoClose: undoMs,
-    closeButtonProps: { "aria-label": "Delete now" },
+    closeButtonProps: { "aria-label": t("Delete now") },
     onClose: () => send().catch(() => {}),
   });
 }
@@ -81,10 +82,10 @@ function undo(key: string): void {
   notifications.hide(key);
 }
 
-async function carryOut(removal: Removal, force: boolean): Promise<void> {
+async function carryOut(removal: Removal, anyway: boolean): Promise<void> {
   const { group, id, remove, refreshes } = removal;
   try {
-    await remove(lastingApi, force);
+    await remove(lastingApi, anyway);
     await refreshGroups(queryClient, refreshes);
   } catch (error) {
     showFailure(removal, error);
@@ -98,7 +99,6 @@ async function carryOut(removal: Removal, force: boolean): Promise<void> {
 function showFailure(removal: Removal, error: unknown): void {
   const { group, id, name } = removal;
   const key = `${recordKey(group, id)}/failure`;
-  const users = error instanceof ConflictError && error.code === "in_use" ? error.details : [];
   const deleteAnyway = () => {
     notifications.hide(key);
     setHidden(recordKey(group, id), true);
@@ -107,24 +107,18 @@ function showFailure(removal: Removal, error: unknown): void {
   notifications.show({
     id: key,
     color: "red",
-    title: `${name} is not deleted`,
-    message:
-      users.length === 0 ? (
-        <ErrorNote error={error} />
-      ) : (
-        <div className="stack">
-          <p>What uses it would no longer find it:</p>
-          <ul className="bullets">
-            {users.map(({ path, message }) => (
-              <li key={path}>{capitalize(message)}</li>
-            ))}
-          </ul>
-          <Button color="red" size="compact-sm" onClick={deleteAnyway}>
-            Delete anyway
-          </Button>
-        </div>
-      ),
+    title: t("{name} is not deleted", { name }),
+    message: isInUse(error) ? (
+      <div className="stack">
+        <RecordUses error={error} />
+        <Button color="red" size="compact-sm" onClick={deleteAnyway}>
+          {t("Delete anyway")}
+        </Button>
+      </div>
+    ) : (
+      <ErrorNote error={error} />
+    ),
     autoClose: false,
-    closeButtonProps: { "aria-label": "Close" },
+    closeButtonProps: { "aria-label": t("Close") },
   });
 }

@@ -1,6 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
+import { t } from "../language/translate.ts";
 import { forgetAwaitedShortcut } from "../parts/shortcuts.ts";
 import { hasUnsavedChanges, losesChanges } from "../parts/unsaved-changes.ts";
 
@@ -35,17 +36,17 @@ export function LeaveDialog() {
     <Modal
       opened={status === "blocked" || leave !== undefined}
       onClose={stay}
-      title="Leave without saving?"
+      title={t("Leave without saving?")}
       lockScroll={false}
     >
       <div className="stack">
-        <p>This page has changes that are not saved. They are lost when you leave.</p>
+        <p>{t("This page has changes that are not saved. They are lost when you leave.")}</p>
         <div className="buttons">
           <Button variant="default" onClick={stay} data-autofocus>
-            Stay
+            {t("Stay")}
           </Button>
           <Button color="red" onClick={go}>
-            Leave and lose the changes
+            {t("Leave and lose the changes")}
           </Button>
         </div>
       </div>

@@ -1,4 +1,5 @@
 // The screens of the navigation, and which of them the user may open.
+
 import {
   IconAddressBook,
   IconApi,
@@ -10,6 +11,7 @@ import {
   IconHome,
   IconListSearch,
   IconMailOff,
+  IconPhoto,
   IconReportAnalytics,
   IconRoute,
   IconSend,
@@ -20,6 +22,7 @@ import {
 } from "@tabler/icons-react";
 import type { LinkProps } from "@tanstack/react-router";
 import { useRights } from "../data/session.ts";
+import { t } from "../language/translate.ts";
 
 export interface NavigationItem {
   label: string;
@@ -34,52 +37,59 @@ export interface NavigationItem {
 const navigation: { name?: string; items: NavigationItem[] }[] = [
   { items: [{ label: "Home", to: "/", icon: IconHome, letter: "h" }] },
   {
-    name: "Audience",
+    name: t("Audience"),
     items: [
-      { label: "Contacts", to: "/contacts", icon: IconAddressBook, letter: "c" },
-      { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags, letter: "l" },
-      { label: "Segments", to: "/segments", icon: IconFilter, letter: "s" },
-      { label: "Forms", to: "/forms", icon: IconForms, letter: "f" },
-      { label: "Lead scoring", to: "/scoring", icon: IconFlame, letter: "d" },
-      { label: "Suppressions", to: "/suppressions", icon: IconMailOff, letter: "x" },
+      { label: t("Contacts"), to: "/contacts", icon: IconAddressBook, letter: "c" },
+      { label: t("Lists and tags"), to: "/groups/{-$kind}", icon: IconTags, letter: "l" },
+      { label: t("Segments"), to: "/segments", icon: IconFilter, letter: "s" },
+      { label: t("Forms"), to: "/forms", icon: IconForms, letter: "f" },
+      { label: t("Lead scoring"), to: "/scoring", icon: IconFlame, letter: "d" },
+      { label: t("Suppressions"), to: "/suppressions", icon: IconMailOff, letter: "x" },
     ],
   },
   {
-    name: "Send",
+    name: t("Send"),
     items: [
-      { label: "Campaigns", to: "/campaigns", icon: IconSend, letter: "m" },
-      { label: "Sequences", to: "/sequences", icon: IconRoute, letter: "q" },
-      { label: "Holiday emails", to: "/holidays", icon: IconCalendarHeart, letter: "y" },
-      { label: "Templates", to: "/templates", icon: IconTemplate, letter: "t" },
+      { label: t("Campaigns"), to: "/campaigns", icon: IconSend, letter: "m" },
+      { label: t("Sequences"), to: "/sequences", icon: IconRoute, letter: "q" },
+      { label: t("Holiday emails"), to: "/holidays", icon: IconCalendarHeart, letter: "y" },
+      { label: t("Templates"), to: "/templates", icon: IconTemplate, letter: "t" },
+      { label: t("Pictures"), to: "/media", icon: IconPhoto, letter: "i" },
     ],
   },
   {
-    name: "Operate",
+    name: t("Operate"),
     items: [
-      { label: "Log", to: "/log", icon: IconListSearch, letter: "o" },
+      { label: t("Log"), to: "/log", icon: IconListSearch, letter: "o" },
       {
-        label: "Reports",
+        label: t("Reports"),
         to: "/reports/{-$report}",
         icon: IconReportAnalytics,
         letter: "p",
         right: "statistics:read",
       },
       {
-        label: "Webhooks",
+        label: t("Webhooks"),
         to: "/webhooks",
         icon: IconWebhook,
         letter: "w",
         right: "credentials:read",
       },
       {
-        label: "Request log",
+        label: t("Request log"),
         to: "/request-log",
         icon: IconApi,
         letter: "r",
         right: "credentials:read",
       },
-      { label: "Audit log", to: "/audit-log", icon: IconHistory, letter: "a", right: "audit:read" },
-      { label: "Settings", to: "/settings/{-$section}", icon: IconSettings, letter: "e" },
+      {
+        label: t("Audit log"),
+        to: "/audit-log",
+        icon: IconHistory,
+        letter: "a",
+        right: "audit:read",
+      },
+      { label: t("Settings"), to: "/settings/{-$section}", icon: IconSettings, letter: "e" },
     ],
   },
 ];

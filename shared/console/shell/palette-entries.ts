@@ -1,4 +1,5 @@
 // What the search finds: acts, screens, pages of the settings, records by name, and contacts.
+
 import {
   IconAddressBook,
   IconFilter,
@@ -15,6 +16,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
 import { type NamedGroup, namedGroups, queries } from "../data/queries.ts";
 import { useRights, useSite } from "../data/session.ts";
+import { t } from "../language/translate.ts";
 import { looksComplete } from "../parts/address.ts";
 import { runOnPage } from "../parts/shortcuts.ts";
 import { useSections } from "../screens/settings/sections.ts";
@@ -40,43 +42,43 @@ interface Act {
 }
 
 const acts: Act[] = [
-  { label: "New campaign", right: "marketing:write", to: { to: "/campaigns" }, key: "c" },
-  { label: "New sequence", right: "marketing:write", to: { to: "/sequences" }, key: "c" },
-  { label: "New template", right: "content:write", to: { to: "/templates" }, key: "c" },
-  { label: "New segment", right: "audience:write", to: { to: "/segments/new" } },
-  { label: "New form", right: "audience:write", to: { to: "/forms" }, key: "c" },
+  { label: t("New campaign"), right: "marketing:write", to: { to: "/campaigns" }, key: "c" },
+  { label: t("New sequence"), right: "marketing:write", to: { to: "/sequences" }, key: "c" },
+  { label: t("New template"), right: "content:write", to: { to: "/templates" }, key: "c" },
+  { label: t("New segment"), right: "audience:write", to: { to: "/segments/new" } },
+  { label: t("New form"), right: "audience:write", to: { to: "/forms" }, key: "c" },
   {
-    label: "New list",
+    label: t("New list"),
     right: "audience:write",
     to: { to: "/groups/{-$kind}", params: { kind: "lists" } },
     key: "c",
   },
   {
-    label: "New contact field",
+    label: t("New contact field"),
     right: "audience:write",
     to: { to: "/groups/{-$kind}", params: { kind: "fields" } },
     key: "c",
   },
-  { label: "Add a contact", right: "audience:write", to: { to: "/contacts" }, key: "c" },
-  { label: "Import contacts", right: "audience:write", to: { to: "/contacts/import" } },
+  { label: t("Add a contact"), right: "audience:write", to: { to: "/contacts" }, key: "c" },
+  { label: t("Import contacts"), right: "audience:write", to: { to: "/contacts/import" } },
   {
-    label: "Suppress an address",
+    label: t("Suppress an address"),
     right: "audience:write",
     to: { to: "/suppressions" },
     key: "c",
   },
   {
-    label: "Invite somebody",
+    label: t("Invite somebody"),
     right: "team:write",
     to: { to: "/settings/{-$section}", params: { section: "members" } },
   },
   {
-    label: "Create an API key",
+    label: t("Create an API key"),
     right: "credentials:write",
     to: { to: "/settings/{-$section}", params: { section: "keys" } },
   },
   {
-    label: "Add a sender",
+    label: t("Add a sender"),
     right: "credentials:write",
     to: { to: "/settings/{-$section}", params: { section: "senders" } },
   },
@@ -91,37 +93,37 @@ interface Kind {
 
 const kinds: Partial<Record<NamedGroup, Kind>> = {
   campaigns: {
-    group: "Campaigns",
+    group: t("Campaigns"),
     icon: IconSend,
     right: "marketing:read",
     to: (id) => ({ to: "/campaigns/$id", params: { id } }),
   },
   sequences: {
-    group: "Sequences",
+    group: t("Sequences"),
     icon: IconRoute,
     right: "marketing:read",
     to: (id) => ({ to: "/sequences/$id/{-$part}", params: { id } }),
   },
   templates: {
-    group: "Templates",
+    group: t("Templates"),
     icon: IconTemplate,
     right: "content:read",
     to: (id) => ({ to: "/templates/$id", params: { id } }),
   },
   segments: {
-    group: "Segments",
+    group: t("Segments"),
     icon: IconFilter,
     right: "audience:read",
     to: (id) => ({ to: "/segments/$id", params: { id } }),
   },
   lists: {
-    group: "Lists",
+    group: t("Lists"),
     icon: IconTags,
     right: "audience:read",
     to: (id) => ({ to: "/contacts", search: { list: id } }),
   },
   forms: {
-    group: "Forms",
+    group: t("Forms"),
     icon: IconForms,
     right: "audience:read",
     to: (id) => ({ to: "/forms/$id", params: { id } }),
@@ -161,7 +163,7 @@ function matching(text: string) {
 
 const firstOfEach = (entries: PaletteEntry[]): PaletteEntry[] =>
   [...Map.groupBy(entries, ({ group }) => group).values()].flatMap((ofGroup) =>
-    ofGroup.slice(0, ofGroup[0]?.group === "Go to" ? undefined : maxPerGroup),
+    ofGroup.slice(0, ofGroup[0]?.group === t("Go to") ? undefined : maxPerGroup),
   );
 
 function useFixedEntries(): PaletteEntry[] {
@@ -175,7 +177,7 @@ function useFixedEntries(): PaletteEntry[] {
       .filter(({ right, key }) => has(right) && (site || !key))
       .map(({ label, to, key }) => ({
         id: label,
-        group: "Do",
+        group: t("Do"),
         label,
         icon: IconPlus,
         run: () => {
@@ -185,16 +187,16 @@ function useFixedEntries(): PaletteEntry[] {
       })),
     ...screens.map(({ label, to, icon }) => ({
       id: `to ${label}`,
-      group: "Go to",
+      group: t("Go to"),
       label,
       icon,
       run: () => navigate({ to }),
     })),
     ...sections.map(([section, { label, words }]) => ({
       id: `settings ${section}`,
-      group: "Settings",
+      group: t("Settings"),
       label,
-      words: `settings ${words}`,
+      words: `${t("settings")} ${words}`,
       icon: IconSettings,
       run: () => navigate({ to: "/settings/{-$section}", params: { section } }),
     })),
@@ -243,7 +245,7 @@ function useContacts(text: string, settled: string) {
     ...queries.foundContacts(siteId ?? 0, settled),
     enabled: settled.length >= minSearch && siteId !== undefined && has("audience:read"),
   });
-  const group = "Contacts";
+  const group = t("Contacts");
   const found = settled === text && !isPlaceholderData ? (data?.contacts ?? []) : [];
   const entries: PaletteEntry[] = found.slice(0, maxPerGroup).map(({ id, email }) => ({
     ...{ id: `contact ${id}`, group, label: email, icon: IconAddressBook },
@@ -251,7 +253,12 @@ function useContacts(text: string, settled: string) {
   }));
   if (looksComplete(text) && has("sending:read"))
     entries.push({
-      ...{ id: "why", group, label: `Emails to ${text}`, icon: IconListSearch },
+      ...{
+        id: "why",
+        group,
+        label: t("Emails to {address}", { address: text }),
+        icon: IconListSearch,
+      },
       run: () => navigate({ to: "/log", search: { email: text } }),
     });
   return { entries, isLoading };

@@ -2,6 +2,7 @@ import { Modal, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { t } from "../language/translate.ts";
 import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
 
 /** Goes to a screen, a setting or a record, or starts an act. Mounted while it is open. */
@@ -37,15 +38,15 @@ export function SearchPalette({ onClose }: { onClose(): void }) {
     <Modal
       opened
       onClose={dismiss}
-      title="Search"
+      title={t("Search")}
       lockScroll={false}
       size="lg"
       yOffset="10dvh"
       className="palette"
     >
       <TextInput
-        aria-label="Screen, setting, name or email address"
-        placeholder="Screen, setting, name or email address"
+        aria-label={t("Screen, setting, name or email address")}
+        placeholder={t("Screen, setting, name or email address")}
         leftSection={<IconSearch size={16} aria-hidden />}
         role="combobox"
         aria-expanded={entries.length > 0}
@@ -58,7 +59,7 @@ export function SearchPalette({ onClose }: { onClose(): void }) {
         onKeyDown={onKeyDown}
         data-autofocus
       />
-      <div role="listbox" id={listId} aria-label="Results" className="palette-results">
+      <div role="listbox" id={listId} aria-label={t("Results")} className="palette-results">
         {[...Map.groupBy(entries, ({ group }) => group)].map(([group, ofGroup]) => (
           <Fragment key={group}>
             <p className="group-name" aria-hidden>
@@ -87,9 +88,9 @@ export function SearchPalette({ onClose }: { onClose(): void }) {
 }
 
 function stateText(count: number, isLoading: boolean): string {
-  if (isLoading) return "Searching";
-  if (count === 0) return "Nothing has this name here. Try fewer letters.";
-  return count === 1 ? "1 result" : `${count} results`;
+  if (isLoading) return t("Searching");
+  if (count === 0) return t("Nothing has this name here. Try fewer letters.");
+  return t("{count, plural, one {# result} other {# results}}", { count });
 }
 
 interface OptionProps {

@@ -1,20 +1,23 @@
 import { Modal } from "@mantine/core";
 import { useState } from "react";
+import { t } from "../language/translate.ts";
 import { listShortcuts, nameKeys, type Shortcut } from "../parts/shortcuts.ts";
 
 /** The shortcuts of the screen that is shown, and those of all screens. */
 export function ShortcutHelp({ onClose }: { onClose(): void }) {
   const [groups] = useState(() => [
-    { title: "On this screen", shortcuts: listShortcuts("screen") },
-    { title: "Everywhere", shortcuts: listShortcuts("everywhere") },
+    { title: t("On this screen"), shortcuts: listShortcuts("screen") },
+    { title: t("Everywhere"), shortcuts: listShortcuts("everywhere") },
   ]);
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" lockScroll={false} size="lg">
+    <Modal opened onClose={onClose} title={t("Keyboard shortcuts")} lockScroll={false} size="lg">
       <div className="shortcut-groups">
         {groups.map(({ title, shortcuts }) => (
           <section key={title} aria-label={title}>
             <h3>{title}</h3>
-            {shortcuts.length === 0 && <p className="quiet">This screen has none of its own.</p>}
+            {shortcuts.length === 0 && (
+              <p className="quiet">{t("This screen has none of its own.")}</p>
+            )}
             <dl>
               {shortcuts.map((shortcut) => (
                 <Row key={shortcut.keys.join()} {...shortcut} />
@@ -34,7 +37,7 @@ function Row({ keys, label }: Shortcut) {
       <dd>
         {keys.map((alternative, i) => (
           <span key={alternative}>
-            {i > 0 && " or "}
+            {i > 0 && t(" or ")}
             {alternative.split(" ").map((key) => (
               <kbd key={key}>{nameKeys(key)}</kbd>
             ))}

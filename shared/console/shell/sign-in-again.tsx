@@ -1,10 +1,12 @@
 // A session that ended while the console was open. What the user has typed stays on the screen.
+
 import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { api } from "../data/client.ts";
 import { setSessionEnded } from "../data/query-client.ts";
 import { useMe } from "../data/session.ts";
+import { t } from "../language/translate.ts";
 import { SignInForm, singleSignOnUrl } from "../parts/sign-in-form.tsx";
 
 export function SignInAgain() {
@@ -25,7 +27,7 @@ export function SignInAgain() {
   });
   return (
     <SignInForm
-      title="Sign in again"
+      title={t("Sign in again")}
       Frame={Frame}
       email={user.email}
       singleSignOn={(email) => (
@@ -36,7 +38,7 @@ export function SignInAgain() {
           target="_blank"
           rel="noreferrer"
         >
-          Use single sign-on in a new tab
+          {t("Use single sign-on in a new tab")}
         </Button>
       )}
       onEnter={enter}
@@ -48,7 +50,7 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Modal opened onClose={() => setSessionEnded(false)} title={title} lockScroll={false}>
       <div className="stack">
-        <p>Your session has ended. What you typed on this page stays.</p>
+        <p>{t("Your session has ended. What you typed on this page stays.")}</p>
         {children}
       </div>
     </Modal>

@@ -4,6 +4,7 @@ import { useChange } from "../data/changes.ts";
 import { api } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
 import { useMe } from "../data/session.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 
 /** Until the owner has opened the mailed link, the service refuses to send and to invite. */
@@ -17,11 +18,13 @@ export function VerifyBanner() {
   });
   if (auth.isVerified) return null;
   return (
-    <section className="banner" aria-label="Verify your address">
+    <section className="banner" aria-label={t("Verify your address")}>
       <p role="status">
         {mailing.isSuccess
-          ? `A new link is on its way to ${user.email}.`
-          : `You can send email after you opened the link that was mailed to ${user.email}.`}
+          ? t("A new link is on its way to {email}.", { email: user.email })
+          : t("You can send email after you opened the link that was mailed to {email}.", {
+              email: user.email,
+            })}
       </p>
       <Button
         variant="default"
@@ -29,7 +32,7 @@ export function VerifyBanner() {
         loading={mailing.isPending}
         onClick={() => mailing.mutate()}
       >
-        Send the link again
+        {t("Send the link again")}
       </Button>
       <ErrorNote error={mailing.error} />
     </section>

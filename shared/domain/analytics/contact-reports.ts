@@ -15,7 +15,7 @@ import type { CallerScope } from "../../caller.ts";
 import { type PageRequest, toPagination } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
-import * as reader from "../audience/contacts/contact-reader.ts";
+import * as contactReader from "../audience/contacts/contact-reader.ts";
 import {
   type CountedContact,
   contactStatuses,
@@ -69,7 +69,7 @@ export async function contactQueryFor(
   orgId: number,
   siteId: number,
   report: ContactReport,
-): Promise<reader.ContactQuery> {
+): Promise<contactReader.ContactQuery> {
   const filter = filters[report];
   if (report === "multi-sequence") return { filter };
   if (report === "unengaged-contacts")
@@ -94,7 +94,7 @@ export async function list(
   const { orgId } = caller;
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const filter = await contactQueryFor(orgId, siteId, report);
-  const { items, next } = await reader.readSitePage({ orgId, siteId }, request, filter);
+  const { items, next } = await contactReader.readSitePage({ orgId, siteId }, request, filter);
   const readMails = filter.readMails ?? createMailReader({ orgId, siteId });
   return {
     contacts: await toReportedContacts(orgId, await readMails(items)),

@@ -16,7 +16,8 @@ export const TimelineEntry = z
     type: z
       .enum(timelineTypes)
       .describe(
-        "What happened. `consent_changed`: the status or topics changed. `email_sent`: handed to " +
+        "What happened. `consent_changed`: the status or topics changed. `contact_merged`: " +
+          "another contact was merged into it. `email_sent`: handed to " +
           "the provider; `email_accepted`: not yet. `email_` and a type of event: reported by " +
           "the provider.",
       ),
@@ -48,7 +49,11 @@ export const TimelineEntry = z
         source: z.string().optional().describe("Where it came from."),
         status: z.string().optional().describe("New status of the contact or the enrollment."),
         points: z.int().optional().describe("Points added to the score. Negative: subtracted."),
+        contactId: RecordId.optional().describe("Id of the contact that was merged into it."),
+        email: z.string().optional().describe("Email address of that contact."),
         ipAddress: z.string().optional().describe("IP address of the person."),
+        snoozedUntil: z.string().optional().describe("Until when marketing email is paused."),
+        comment: z.string().optional().describe("Words of the contact who unsubscribed."),
         automated: z.boolean().optional().describe("true: a machine opened or clicked."),
         topics: z
           .array(

@@ -6,13 +6,14 @@ import { rangeBefore } from "../../kernel/calendar-dates.ts";
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { ranges } from "../../keys.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import { broadcastStatuses, type StoredCampaign } from "../campaigns/campaign-schema.ts";
+import { broadcastStatuses } from "../campaigns/campaign-schema.ts";
+import type { StoredCampaign } from "../campaigns/stored-campaign.ts";
 import { countSends } from "../identity/site-send-counts.ts";
-import * as sources from "../sending/mail-sources.ts";
+import * as mailSources from "../sending/mail-sources.ts";
 import { MailingStats, toMailingStats } from "../sending/mailing-stats.ts";
 import * as contactCount from "./contact-count.ts";
 import { ContactCount } from "./contact-count.ts";
-import * as days from "./daily-totals.ts";
+import * as dailyTotals from "./daily-totals.ts";
 import { compareMetrics, MailMetrics, MetricsChange, toMetrics } from "./mail-metrics.ts";
 import {
   type PeriodQuery,
@@ -68,7 +69,7 @@ export async function getDashboard(caller: CallerScope, request: PeriodQuery): P
   const { head: periodHead, span, siteIds } = await resolvePeriod(caller, request);
   const previousRange = rangeBefore(span);
   const [totalsByDate, contacts, sends, suppressed, recentCampaigns] = await Promise.all([
-    days.getTotalsByDate(orgId, siteIds, { from: previousRange.from, to: span.to }),
+    dailyTotals.getTotalsByDate(orgId, siteIds, { from: previousRange.from, to: span.to }),
     contactCount.countSince(orgId, siteIds, span.from),
     countSends(orgId, siteIds),
     suppressions.getCounts(orgId),
@@ -109,7 +110,7 @@ export async function listRecentCampaigns(
   const found = await findNewestCampaigns(orgId, search);
   return Promise.all(
     found.map(async ({ id, siteId, name, status, scheduledAt, startedAt }) => {
-      const { all } = await sources.getSourceTotals(orgId, { kind: "campaign", id });
+      const { all } = await mailSources.getSourceTotals(orgId, { kind: "campaign", id });
       return {
         id,
         siteId,

@@ -5,16 +5,22 @@ import type { CallerScope } from "../../caller.ts";
 import { listDates } from "../../kernel/calendar-dates.ts";
 import { rate } from "../../kernel/rates.ts";
 import { Count, Day, RecordId } from "../../kernel/record-fields.ts";
-import { addUp, type CounterTotals } from "../../kernel/sharded-counters.ts";
+import {
+  addUp,
+  type CounterTotals,
+  toShownCount,
+  toShownParts,
+} from "../../kernel/sharded-counters.ts";
 import { keys } from "../../keys.ts";
-import { labelOf, type SendingConfig } from "../senders/sending-configs.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
+import { labelOf } from "../senders/sending-configs.ts";
 import {
   blockReasons,
   bounceReasons,
   bounceReasonTexts,
   type ReasonCounter,
 } from "../sending/bounce-reasons.ts";
-import * as days from "./daily-totals.ts";
+import * as dailyTotals from "./daily-totals.ts";
 import { MailMetrics, toMetrics } from "./mail-metrics.ts";
 import { mailboxProviderOf } from "./mailbox-providers.ts";
 import { type PeriodQuery, periodFields, resolvePeriod, sumWithin } from "./overview.ts";
@@ -135,7 +141,7 @@ export async function getDeliverability(
   request: PeriodQuery,
 ): Promise<Deliverability> {
   const { head, span, siteIds } = await resolvePeriod(caller, request);
-  const totals = await days.getTotalsWithDomains(caller.orgId, siteIds, span);
+  const totals = await dailyTotals.getTotalsWithDomains(caller.orgId, siteIds, span);
   const sum = sumWithin(totals.days, span);
   const metrics = toMetrics(sum);
   const byDomain = [...totals.domains].map(([domain, domainSum]) => ({ domain, sum: domainSum }));
@@ -172,17 +178,20 @@ function breakDownBounces(sum: CounterTotals): Deliverability["bounceBreakdown"]
       (total, reason) => total + (sum[`reason.${type}.${reason}` satisfies ReasonCounter] ?? 0),
       0,
     );
-  const [hard, soft] = [sum.bouncedHard ?? 0, sum.bouncedSoft ?? 0];
+  const { bouncedHard = 0, bouncedSoft = 0 } = sum;
+  const bounced = toShownCount(bouncedHard + bouncedSoft);
   const topReasons = rankBounceReasons(sum).map(([reason, count]) => ({
     reason,
     description: bounceReasonTexts[reason],
     count,
-    share: rate(count, hard + soft),
+    share: rate(count, bounced),
   }));
   return {
-    hard: hard - blocks("hard"),
-    soft: soft - blocks("soft"),
-    block: blocks("hard") + blocks("soft"),
+    ...toShownParts({
+      hard: bouncedHard - blocks("hard"),
+      soft: bouncedSoft - blocks("soft"),
+      block: blocks("hard") + blocks("soft"),
+    }),
     topReasons,
   };
 }
@@ -190,7 +199,8 @@ function breakDownBounces(sum: CounterTotals): Deliverability["bounceBreakdown"]
 /** Sends are not counted by domain. `sent` is therefore delivered + bounced + dropped. */
 function providerMetrics(group: string, sum: CounterTotals) {
   const metrics = toMetrics(sum);
-  const sent = metrics.delivered + metrics.bounced + (sum.dropped ?? 0);
+  const { delivered = 0, bouncedHard = 0, bouncedSoft = 0, dropped = 0 } = sum;
+  const sent = toShownCount(delivered + bouncedHard + bouncedSoft + dropped);
   return { group, ...metrics, sent, deliveryRate: rate(metrics.delivered, sent) };
 }
 

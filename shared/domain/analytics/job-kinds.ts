@@ -1,6 +1,7 @@
 // What each kind of job is, who may see it, and how far it is, in words.
 import type { JobAttributes, JobStatus, JobType } from "../../kernel/job-index.ts";
 import type { Right } from "../../rights.ts";
+import { type FieldConversionItem, percentOf } from "../audience/contacts/field-conversions.ts";
 import type { ImportProgress } from "../audience/imports/import-record.ts";
 import type { ContactActionItem } from "../automation/contact-actions/action-schema.ts";
 import { describeAction } from "../automation/contact-actions/describe-action.ts";
@@ -38,7 +39,7 @@ interface JobKind<Item> {
   /** What `done` and `total` count. */
   unit: "row" | "contact";
   /** Path of the endpoint that returns the job itself. */
-  pathOf(id: number): string;
+  pathOf(id: number, item: Item): string;
   describe(item: Item): string;
   measure(item: Item): JobProgress;
   /** What the completed job has done, in words. */
@@ -137,12 +138,33 @@ const siteErasures: JobKind<SiteErasure> = {
   describeResult: ({ contacts }) => countOf(contacts, "contact"),
 };
 
+const fieldConversions: JobKind<FieldConversionItem> = {
+  right: "audience:read",
+  scope: "contact-fields:read",
+  unit: "contact",
+  pathOf: (_, { name, siteId }) =>
+    `/contact-fields/${encodeURIComponent(name)}/conversion?siteId=${siteId}`,
+  describe: ({ name, type }) => `Conversion of the field “${name}” to ${type}`,
+  measure: (item) => ({
+    done: item.processed,
+    total: null,
+    failed: item.failed,
+    progress: percentOf(item),
+  }),
+  describeResult: ({ processed, failed }) =>
+    listCounts(countOf(processed, "contact"), {
+      converted: failed && processed - failed,
+      "not possible": failed,
+    }),
+};
+
 export const jobKinds: Record<JobType, JobKind<JobItem>> = {
   import: imports,
   export: exports,
   contact_action: contactActions,
   campaign_audit: campaignAudits,
   site_erasure: siteErasures,
+  field_conversion: fieldConversions,
 };
 
 /** How far the job is, or how it ended, in words. */

@@ -29,7 +29,8 @@ export const ListedJob = z
       .describe(
         "`import`: contacts from a file. `export`: rows into a file. `contact_action`: a change " +
           "of many contacts. `campaign_audit`: the check of an ended campaign. `site_erasure`: " +
-          "the data of a deleted site is erased.",
+          "the data of a deleted site is erased. `field_conversion`: contacts get values of the " +
+          "new type of a custom field.",
       ),
     id: RecordId.describe(
       "Id of the import, export or action; of the campaign for `campaign_audit`; of the deleted " +
@@ -152,7 +153,7 @@ function toApi(entry: JobEntry, item: JobItem): ListedJob {
     type,
     id,
     siteId,
-    path: kind.pathOf(id),
+    path: kind.pathOf(id, item),
     name: kind.describe(item),
     status: status === "queued" ? "running" : status,
     state: describeState(type, item),

@@ -4,11 +4,11 @@ import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { formatPercent, rate } from "../../kernel/rates.ts";
 import { Count, Day } from "../../kernel/record-fields.ts";
-import { addUp } from "../../kernel/sharded-counters.ts";
+import { addUp, toShownCount } from "../../kernel/sharded-counters.ts";
 import { keys } from "../../keys.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
-import * as days from "./daily-totals.ts";
+import * as dailyTotals from "./daily-totals.ts";
 import { toMetrics } from "./mail-metrics.ts";
 import { periodEndingOn } from "./periods.ts";
 
@@ -70,9 +70,13 @@ export async function getHealth(caller: Caller): Promise<MailHealth> {
     get<{ count: number }>(keys.droppedEventCount(orgId), { consistent: false }),
   ]);
   const span = periodEndingOn("30d", to);
-  const totals = addUp([...(await days.getTotalsByDate(orgId, siteIds, span)).values()]);
+  const totals = addUp([...(await dailyTotals.getTotalsByDate(orgId, siteIds, span)).values()]);
   const { sent, delivered, complained, unsubscribed } = toMetrics(totals);
-  const { bouncedHard = 0, bouncedSoft = 0, dropped = 0 } = totals;
+  const [bouncedHard, bouncedSoft, dropped] = [
+    toShownCount(totals.bouncedHard),
+    toShownCount(totals.bouncedSoft),
+    toShownCount(totals.dropped),
+  ];
   const counts = { sent, delivered, bouncedHard, bouncedSoft, dropped, complained, unsubscribed };
   return { ...span, ...counts, ...rateTrust(counts), unmatchedEvents: unmatched?.count ?? 0 };
 }

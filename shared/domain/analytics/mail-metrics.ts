@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { rate } from "../../kernel/rates.ts";
 import { Count } from "../../kernel/record-fields.ts";
-import type { CounterTotals } from "../../kernel/sharded-counters.ts";
+import { type CounterTotals, toShownCount } from "../../kernel/sharded-counters.ts";
 import type { DayCounts } from "../sending/daily-counters.ts";
 
 const Rate = z.number().describe("0 to 1");
@@ -45,21 +45,26 @@ export const MailMetrics = z
   .object({ ...counts, ...rates, opens: Events, clicks: Events })
   .describe(
     "Each event counts on the day on which the service recorded it, not on the day of the " +
-      "email. Rates are between 0 and 1, and 0 if there is nothing to divide by.",
+      "email. If an event corrects a count of an earlier day, the count of its own day is 0 at " +
+      "least. Rates are between 0 and 1, and 0 if there is nothing to divide by.",
   )
   .meta({ id: "Figures" });
 export type MailMetrics = z.output<typeof MailMetrics>;
 
 export function toMetrics(sum: CounterTotals): MailMetrics {
-  const count = (name: keyof DayCounts): number => sum[name] ?? 0;
-  const sent = count("sent") + count("recovered");
+  // A correction moves a mail from one counter to another, such as from bounced to dropped.
+  // Therefore counters are added up first.
+  const count = (...names: (keyof DayCounts)[]): number =>
+    toShownCount(names.reduce((total, name) => total + (sum[name] ?? 0), 0));
+  const { uncertain = 0, recovered = 0 } = sum;
+  const sent = count("sent", "recovered");
   const [delivered, opened, clicked] = [
     count("delivered"),
     count("uniqueOpened"),
     count("uniqueClicked"),
   ];
   const [bounced, complained, unsubscribed] = [
-    count("bouncedHard") + count("bouncedSoft"),
+    count("bouncedHard", "bouncedSoft"),
     count("complained"),
     count("unsubscribed"),
   ];
@@ -69,11 +74,11 @@ export function toMetrics(sum: CounterTotals): MailMetrics {
     opened,
     clicked,
     bounced,
-    failed: count("failed") + count("dropped") + bounced,
+    failed: count("failed", "dropped", "bouncedHard", "bouncedSoft"),
     complained,
     unsubscribed,
     deferred: count("deferred"),
-    uncertain: count("uncertain") - count("recovered"),
+    uncertain: toShownCount(uncertain - recovered),
     deliveryRate: rate(delivered, sent),
     openRate: rate(opened, delivered),
     clickRate: rate(clicked, delivered),

@@ -9,7 +9,7 @@ import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
 import * as contactCount from "./contact-count.ts";
 import { ContactCount } from "./contact-count.ts";
-import * as days from "./daily-totals.ts";
+import * as dailyTotals from "./daily-totals.ts";
 import { compareMetrics, MailMetrics, MetricsChange, toMetrics } from "./mail-metrics.ts";
 import {
   type AnalyticsPeriod,
@@ -74,7 +74,7 @@ export async function getOverview(
   const { head: periodHead, span, siteIds } = await resolvePeriod(caller, { period, siteId });
   const previousRange = rangeBefore(span);
   const [totalsByDate, contacts] = await Promise.all([
-    days.getTotalsByDate(caller.orgId, siteIds, { from: previousRange.from, to: span.to }),
+    dailyTotals.getTotalsByDate(caller.orgId, siteIds, { from: previousRange.from, to: span.to }),
     contactCount.countSince(caller.orgId, siteIds, span.from),
   ]);
   const [totals, previousTotals] = [

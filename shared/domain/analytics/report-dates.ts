@@ -1,7 +1,6 @@
 // When reports are mailed, and which dates they cover. Dates are in the organization's time zone.
 import { addDays, addMonths, type DateRange } from "../../kernel/calendar-dates.ts";
-import { instantOf } from "../../kernel/time-zones.ts";
-import { dateIn } from "../identity/organizations.ts";
+import { dateIn, instantOf } from "../../kernel/time-zones.ts";
 import { isMonday } from "./periods.ts";
 
 export const reportFrequencies = ["daily", "weekly", "monthly"] as const;

@@ -5,7 +5,7 @@ import { instantOf } from "../../kernel/time-zones.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
 import * as contactCount from "./contact-count.ts";
-import * as days from "./daily-totals.ts";
+import * as dailyTotals from "./daily-totals.ts";
 import { listRecentCampaigns, type RecentCampaign } from "./dashboard.ts";
 import { compareMetrics, type MailMetrics, type MetricsChange, toMetrics } from "./mail-metrics.ts";
 import { sumWithin } from "./overview.ts";
@@ -50,7 +50,7 @@ export async function buildDigest({
   const [site, { timezone }, totalsByDate, contacts] = await Promise.all([
     sites.find({ orgId }, siteId),
     organizations.getCalendar(orgId),
-    days.getTotalsByDate(orgId, [siteId], {
+    dailyTotals.getTotalsByDate(orgId, [siteId], {
       from: [previousRange.from, chart.from].sort()[0]!,
       to: range.to,
     }),

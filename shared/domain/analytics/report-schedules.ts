@@ -20,15 +20,16 @@ import { dueShardOf, indexAttributeNames, indexAttributes, indexes } from "../..
 import { queues } from "../../queues.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
-import * as times from "./report-dates.ts";
+import * as reportDates from "./report-dates.ts";
 
 const fields = {
   frequency: z
-    .enum(times.reportFrequencies)
+    .enum(reportDates.reportFrequencies)
     .describe(
       "`daily`: covers the day before. `weekly`: on Mondays, covers the week before. " +
-        `\`monthly\`: on the first, covers the month before. Sent at ${times.mailingHour}:00 ` +
-        "in the organization's time zone. If several fell due during an outage, only the " +
+        "`monthly`: on the first, covers the month before. " +
+        `Sent at ${reportDates.mailingHour}:00 in the ` +
+        "organization's time zone. If several fell due during an outage, only the " +
         "latest is sent.",
     ),
   recipient: EmailAddress.describe(
@@ -120,13 +121,13 @@ async function scheduleNext(
   { id, frequency, lastOn }: Pick<StoredReportSchedule, "id" | "frequency" | "lastOn">,
 ) {
   const { timezone } = await organizations.getCalendar(orgId);
-  const dueOn = times.firstDueDate({ frequency, timezone }, now(), lastOn);
+  const dueOn = reportDates.firstDueDate({ frequency, timezone }, now(), lastOn);
   return dueAttributes(id, dueOn, timezone);
 }
 
 /** Attributes of an active schedule with this due date. */
 export function dueAttributes(reportId: number, dueOn: string, timezone: string) {
-  const nextAt = times.mailingTime(dueOn, timezone).toISOString();
+  const nextAt = reportDates.mailingTime(dueOn, timezone).toISOString();
   return { dueOn, nextAt, ...indexAttributes(indexes.due("REPORT", dueShardOf(reportId)), nextAt) };
 }
 

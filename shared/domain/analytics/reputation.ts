@@ -5,7 +5,9 @@ import type { CounterTotals } from "../../kernel/sharded-counters.ts";
 import { bounceReasons, bounceReasonTexts, type ReasonCounter } from "../sending/bounce-reasons.ts";
 import { type MailMetrics, toMetrics } from "./mail-metrics.ts";
 
-export const reputationScores = ["excellent", "good", "fair", "poor"] as const;
+const ratedScores = ["excellent", "good", "fair", "poor"] as const;
+type RatedScore = (typeof ratedScores)[number];
+export const reputationScores = [...ratedScores, "unknown"] as const;
 export type ReputationScore = (typeof reputationScores)[number];
 
 /**
@@ -28,7 +30,8 @@ export const Reputation = z
       .enum(reputationScores)
       .describe(
         `${describeThreshold("poor")}. ${describeThreshold("fair")}. ` +
-          `${describeThreshold("good")}. Otherwise \`excellent\`.`,
+          `${describeThreshold("good")}. \`unknown\`: no provider reported an event in this ` +
+          "period. Otherwise `excellent`.",
       ),
     bounceRate: z.number().describe("bounced / sent, 0 to 1"),
     complaintRate: z.number().describe("complained / delivered, 0 to 1"),
@@ -46,18 +49,34 @@ const minSent = 100;
 export function rateReputation(sum: CounterTotals): Reputation {
   const metrics = toMetrics(sum);
   const { bounceRate, complaintRate } = metrics;
+  const isKnown = hasEvents(sum);
   return {
-    score: scoreRates(metrics),
+    score: isKnown ? scoreRates(metrics) : "unknown",
     bounceRate,
     complaintRate,
-    factors: listFactors(metrics, sum),
+    factors: isKnown ? listFactors(metrics, sum) : [describeSilence(metrics)],
   };
 }
+
+const eventCounters = [
+  ...["delivered", "opened", "clicked", "bouncedHard", "bouncedSoft"],
+  ...["dropped", "deferred", "complained", "unsubscribed"],
+] as const;
+
+/** Whether a provider reported anything in the period. */
+const hasEvents = (sum: CounterTotals): boolean =>
+  eventCounters.some((counter) => (sum[counter as keyof CounterTotals] ?? 0) > 0);
+
+const describeSilence = ({ sent }: MailMetrics): string =>
+  sent > 0
+    ? "The provider has reported nothing about the mails of this period: check that its webhook " +
+      "is set up."
+    : "Nothing was sent in this period, so there is nothing to judge.";
 
 const scoreRates = ({
   bounceRate,
   complaintRate,
-}: Pick<MailMetrics, "bounceRate" | "complaintRate">): ReputationScore =>
+}: Pick<MailMetrics, "bounceRate" | "complaintRate">): RatedScore =>
   (["poor", "fair", "good"] as const).find(
     (score) =>
       bounceRate >= reputationThresholds[score].bounceRate ||
@@ -75,20 +94,18 @@ function listFactors(metrics: MailMetrics, sum: CounterTotals): string[] {
     openRate,
     delivered,
   } = metrics;
-  if (!sent && !delivered)
-    return ["Nothing was sent in this period, so there is nothing to judge."];
   const [bounces, complaints] = [
     scoreRates({ bounceRate, complaintRate: 0 }),
     scoreRates({ bounceRate: 0, complaintRate }),
   ];
   const factors: [severity: number, text: string][] = [
     [
-      reputationScores.indexOf(complaints),
+      ratedScores.indexOf(complaints),
       `${formatPercent(complaintRate)} of the mails that arrived were reported as spam ` +
         `(${complained}). ${complaintAdvice[complaints]}`,
     ],
     [
-      reputationScores.indexOf(bounces),
+      ratedScores.indexOf(bounces),
       `${formatPercent(bounceRate)} of the mails bounced (${bounced}). ${bounceAdvice[bounces]}`,
     ],
   ];
@@ -116,7 +133,7 @@ function listFactors(metrics: MailMetrics, sum: CounterTotals): string[] {
   return factors.toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
 
-const complaintAdvice: Record<ReputationScore, string> = {
+const complaintAdvice: Record<RatedScore, string> = {
   excellent: "This is a healthy rate.",
   good: "This rate is acceptable, but watch it.",
   fair:
@@ -126,7 +143,7 @@ const complaintAdvice: Record<ReputationScore, string> = {
     "Mailbox providers reject mail from senders with 0.5 % or more: stop writing to people who " +
     "did not ask for your mail.",
 };
-const bounceAdvice: Record<ReputationScore, string> = {
+const bounceAdvice: Record<RatedScore, string> = {
   excellent: "This is a healthy rate.",
   good: "This rate is acceptable, but watch it.",
   fair:

@@ -17,12 +17,12 @@ import * as ids from "../../ids.ts";
 import * as records from "../../kernel/records.ts";
 import { keys } from "../../keys.ts";
 import * as organizations from "../identity/organizations.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
-import { acceptSingle } from "../sending/intake/accept-single.ts";
-import { loadIntake } from "../sending/intake/intake.ts";
-import { SingleMessage } from "../sending/intake/message.ts";
-import * as times from "./report-dates.ts";
-import * as digests from "./report-digest.ts";
+import { findDefault } from "../senders/choose-config.ts";
+import { acceptSingle } from "../sending/accept/accept-single.ts";
+import { loadIntake } from "../sending/accept/intake.ts";
+import { SingleMessage } from "../sending/accept/single-message.ts";
+import * as reportDates from "./report-dates.ts";
+import * as reportDigest from "./report-digest.ts";
 import { renderReportEmail } from "./report-email.ts";
 import { dueAttributes, type StoredReportSchedule } from "./report-schedules.ts";
 
@@ -47,7 +47,7 @@ async function reserveSendId(
 ): Promise<StoredReportSchedule["pending"]> {
   const { orgId, id, frequency } = item;
   if (item.pending?.dueOn === item.dueOn) return item.pending;
-  const dueOn = times.latestDueDate({ frequency, timezone }, item.dueOn, now());
+  const dueOn = reportDates.latestDueDate({ frequency, timezone }, item.dueOn, now());
   const pending = { dueOn, sendId: await ids.nextSendId() };
   const notReserved = all(
     isUnchanged(item),
@@ -90,9 +90,9 @@ async function sendReport(item: StoredReportSchedule, sendId: number): Promise<R
 
 async function acceptMail(schedule: StoredReportSchedule) {
   const { orgId, id, siteId, recipient, frequency, dueOn } = schedule;
-  const sender = await sendingConfigs.findDefault(orgId);
-  const range = times.reportedRange[frequency](dueOn);
-  const digest = await digests.buildDigest({ orgId, siteId, frequency, range });
+  const sender = await findDefault(orgId);
+  const range = reportDates.reportedRange[frequency](dueOn);
+  const digest = await reportDigest.buildDigest({ orgId, siteId, frequency, range });
   const message = SingleMessage.parse({
     to: recipient,
     siteId,
@@ -124,7 +124,7 @@ async function saveOutcome(
   timezone: string,
 ): Promise<void> {
   const { orgId, id, dueOn, frequency } = item;
-  const nextDueOn = times.nextDueDate({ frequency, timezone }, dueOn, now());
+  const nextDueOn = reportDates.nextDueDate({ frequency, timezone }, dueOn, now());
   const next = dueAttributes(id, nextDueOn, timezone);
   const set = { ...outcome, ...next, lastOn: dueOn };
   await transact(

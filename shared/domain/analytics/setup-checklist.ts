@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
+import { hasWebhooks } from "../../providers/provider-keys.ts";
 import { getCompliance } from "../identity/compliance.ts";
 import { countSends } from "../identity/site-send-counts.ts";
 import * as sites from "../identity/sites.ts";
@@ -13,6 +14,7 @@ const setupSteps = [
   "sending_config",
   "domain",
   "verified_sender",
+  "provider_reports",
   "postal_address",
   "first_send",
 ] as const;
@@ -28,13 +30,16 @@ export const SetupChecklist = z
             .describe(
               "`site`: a site exists. `sending_config`: an account at a provider is stored. " +
                 "`domain`: the ownership record of a domain was found. `verified_sender`: a " +
-                "provider accepted a test email. `postal_address`: the footer of marketing email " +
+                "provider accepted a test email. `provider_reports`: the provider has reported " +
+                "events. `postal_address`: the footer of marketing email " +
                 "has an address. `first_send`: an email was accepted.",
             ),
           done: z.boolean().describe("Whether nothing is left to do."),
           required: z
             .boolean()
-            .describe("Whether campaigns need it. A domain only improves delivery."),
+            .describe(
+              "Whether campaigns need it. They are sent without a domain and without reports.",
+            ),
           recordId: RecordId.nullable().describe(
             "The site, sending config or domain that the step is about, such as the first that " +
               "still waits. `null`: there is none.",
@@ -60,6 +65,7 @@ export async function getChecklist(caller: Caller): Promise<SetupChecklist> {
   const siteIds = siteList.items.map(({ id }) => id);
   const sends = await countSends(caller.orgId, siteIds);
   const verifiedConfig = configList.items.find(({ verified }) => verified);
+  const reportingConfig = configList.items.find(({ firstEventAt }) => firstEventAt);
   const verifiedDomain = domainList.items.find(({ status }) => status === "verified");
   const hasAddress =
     Boolean(compliance.physicalAddress) ||
@@ -79,11 +85,21 @@ export async function getChecklist(caller: Caller): Promise<SetupChecklist> {
       done: verifiedConfig !== undefined,
       ...about(verifiedConfig ?? configList.items[0]),
     },
+    {
+      key: "provider_reports",
+      done: reportingConfig !== undefined || areSilent(configList.items),
+      ...about(reportingConfig ?? verifiedConfig ?? configList.items[0]),
+      required: false,
+    },
     { key: "postal_address", done: hasAddress, ...about(first) },
     { key: "first_send", done: sends > 0, ...about(undefined) },
   ];
   return { complete: steps.every(({ done, required }) => done || !required), steps };
 }
+
+/** SMTP servers report nothing. */
+const areSilent = (configs: { provider: string }[]): boolean =>
+  configs.length > 0 && !configs.some(({ provider }) => hasWebhooks(provider));
 
 const about = (record: { id: number } | undefined) => ({
   required: true,

@@ -6,16 +6,18 @@ import { countMessages } from "../../adapters/sqs/message-counts.ts";
 import type { Caller } from "../../caller.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { missing } from "../../errors.ts";
-import { type DueEntry, readFirstDueTimes } from "../../kernel/due-index.ts";
+import { type DueEntry, readOldestDueTimes } from "../../kernel/due-index.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { readLastRuns } from "../../kernel/schedule-runs.ts";
+import { describeStop, getSendingStop } from "../../kernel/sending-stop.ts";
 import { Checks, checkDependencies } from "../../kernel/service-health.ts";
 import { dueShards, dueWorkKinds, enrollmentShards, indexes, ranges } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 import { version } from "../../version.ts";
 import { isOperator } from "../identity/operators.ts";
-import type { LaneState, QueuedChunk } from "../sending/bulk/lanes.ts";
+import type { LaneState } from "../sending/bulk/lanes.ts";
+import type { QueuedChunk } from "../sending/bulk/queued-chunk.ts";
 import {
   isBreakerOpen,
   isPaused,
@@ -33,6 +35,7 @@ const watchedQueues = [
   queues.forward,
   queues.submission,
   queues.advance,
+  queues.stepTasks,
   queues.jobs,
   queues.report,
   queues.systemMail,
@@ -80,7 +83,15 @@ const ScheduleState = z.object({
 
 const Problem = z.object({
   code: z
-    .enum(["table", "queue", "dead_letters", "late_work", "schedule_stopped", "provider_failing"])
+    .enum([
+      "table",
+      "queue",
+      "sending_stopped",
+      "dead_letters",
+      "late_work",
+      "schedule_stopped",
+      "provider_failing",
+    ])
     .describe("Kind of the problem."),
   message: z.string().describe("What is wrong and what to do, as sentences."),
 });
@@ -162,11 +173,10 @@ async function readDueWork(): Promise<SystemHealth["dueWork"]> {
       range: indexes.dueEnrollments(shard),
     })),
   ];
-  const times = await readFirstDueTimes(shards.map(({ range }) => range));
+  const times = await readOldestDueTimes(shards.map(({ range }) => range));
   const first = new Map<string, string>();
   for (const [i, { kind }] of shards.entries()) {
-    // The sort key of an enrollment has a hash behind its time.
-    const at = times[i]?.split("#")[0];
+    const at = times[i];
     if (at !== undefined && at < (first.get(kind) ?? "~")) first.set(kind, at);
   }
   const time = now().getTime();
@@ -245,6 +255,8 @@ function findProblems(health: HealthParts): Problem[] {
       code: "queue",
       message: "The service does not reach SQS. Email is stored and goes out later.",
     });
+  const stop = getSendingStop();
+  if (stop) problems.push({ code: "sending_stopped", message: describeStop(stop) });
   for (const { name, deadLetters } of messageQueues)
     if (deadLetters > 0)
       problems.push({

@@ -1,11 +1,14 @@
 // One thing that happened to a contact, as its sources give it.
+
 import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
+import type { ConsentItem } from "../audience/contacts/consent-log.ts";
 
 const ofEmails = eventTypes.map((type) => `email_${type}` as const);
 export const timelineTypes = [
   "created",
   "tag_added",
   "list_joined",
+  "contact_merged",
   "consent_changed",
   "suppressed",
   "form_submitted",
@@ -35,11 +38,30 @@ export interface TimelineDetails {
   source?: string;
   status?: string;
   points?: number;
+  contactId?: number;
+  email?: string;
   ipAddress?: string;
+  snoozedUntil?: string;
+  comment?: string;
   automated?: boolean;
   topics?: { id: number; name: string; subscribed: boolean }[];
   properties?: Record<string, unknown>;
 }
+
+export const toConsentDetails = ({
+  status,
+  topics,
+  snoozedUntil,
+  leaving,
+  ipAddress,
+}: Pick<ConsentItem, "status" | "topics" | "snoozedUntil" | "leaving" | "ipAddress">) => ({
+  ...(status && { status }),
+  ...(topics?.length && { topics }),
+  ...(snoozedUntil && { snoozedUntil }),
+  ...(leaving && { reason: leaving.reason }),
+  ...(leaving?.comment && { comment: leaving.comment }),
+  ...(ipAddress && { ipAddress }),
+});
 
 export interface TimelineEvent {
   type: TimelineType;

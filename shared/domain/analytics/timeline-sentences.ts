@@ -1,7 +1,7 @@
 // One sentence for each entry of a timeline.
 import type { TimelineDetails, TimelineEvent, TimelineType } from "./timeline-event.ts";
 
-interface Entry extends Pick<TimelineEvent, "type"> {
+interface Entry extends Pick<TimelineEvent, "type" | "at"> {
   record: { type: string; id: number; name: string | null } | null;
   send: { id: number; subject: string } | null;
   details: TimelineDetails;
@@ -22,6 +22,7 @@ const sentences: Record<TimelineType, (entry: Entry) => string> = {
   created: ({ details: { source } }) => `Created${source ? ` from ${quoted(source)}` : ""}`,
   tag_added: (entry) => `Got the tag ${nameOf(entry)}`,
   list_joined: (entry) => `Joined the list ${nameOf(entry)}`,
+  contact_merged: ({ details: { email } }) => `The contact ${email} was merged into this one`,
   consent_changed: summarizeConsent,
   suppressed: (entry) => `The address was suppressed${because(entry)}`,
   form_submitted: (entry) => `Submitted the form ${nameOf(entry)}`,
@@ -52,10 +53,17 @@ const consentSources: Record<string, string> = {
   one_click: "in the mail program",
   form: "by a form",
   provider: "reported by the provider",
+  merge: "taken over from a merged contact",
+  confirmation: "by the link of a confirmation email",
 };
 
-function summarizeConsent({ details: { status, topics = [], source = "" } }: Entry): string {
+function summarizeConsent({ at, details }: Entry): string {
+  const { status, topics = [], source = "", reason, comment, snoozedUntil } = details;
   const parts = [
+    ...(reason
+      ? [`Said why: ${reason.replaceAll("_", " ")}${comment ? `, “${comment}”` : ""}`]
+      : []),
+    ...(snoozedUntil ? [summarizePause(at, snoozedUntil)] : []),
     ...(status === "subscribed" ? ["Subscribed"] : []),
     ...(status === "unsubscribed" ? ["Unsubscribed"] : []),
     ...topics.map(
@@ -65,6 +73,9 @@ function summarizeConsent({ details: { status, topics = [], source = "" } }: Ent
   const change = parts.length ? parts.join(", ") : "Consent changed";
   return [change, consentSources[source]].filter(Boolean).join(" ");
 }
+
+const summarizePause = (at: string, until: string): string =>
+  until > at ? `Paused marketing email until ${until.slice(0, 10)}` : "Ended the pause";
 
 function summarizeScore({ record, details: { points = 0, reason } }: Entry): string {
   const number = points < 0 ? `${points}` : `+${points}`;

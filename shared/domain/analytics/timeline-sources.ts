@@ -4,24 +4,31 @@ import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { type GroupKind, type Key, keys, ranges } from "../../keys.ts";
 import * as consentLog from "../audience/contacts/consent-log.ts";
+import { idsOf } from "../audience/contacts/contact-lookups.ts";
 import { type ContactItem, groupAttribute } from "../audience/contacts/contact-schema.ts";
 import { type MembershipItem, membershipShardOf } from "../audience/groups/membership-writes.ts";
-import * as scores from "../audience/scoring/lead-scores.ts";
+import * as leadScores from "../audience/scoring/lead-scores.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as activities from "../audience/tracking/activities.ts";
-import * as enrollments from "../automation/enrollment-schema.ts";
+import * as enrollmentSchema from "../automation/enrollment-schema.ts";
 import { listEventsOfSend } from "../delivery-events/send-history.ts";
 import * as submissions from "../forms/submissions.ts";
+import { getAcceptedSends } from "../sending/list-sends.ts";
 import { readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
-import { getAcceptedSends, type SendItem } from "../sending/sends.ts";
-import type { TimelineEvent, TimelineRecord, TimelineType } from "./timeline-event.ts";
+import type { SendItem } from "../sending/send-schema.ts";
+import {
+  type TimelineEvent,
+  type TimelineRecord,
+  type TimelineType,
+  toConsentDetails,
+} from "./timeline-event.ts";
 
 // Bounds the reads of one page.
 const maxPerKind = 200;
 
 /** What the contact is now, with the time when it came about. */
 export async function readRecords(contact: ContactItem): Promise<TimelineEvent[]> {
-  const { orgId, email, createdAt, source } = contact;
+  const { orgId, email, createdAt, source, merged = [] } = contact;
   const [joined, entered, suppression] = await Promise.all([
     Promise.all([readMemberships(contact, "TAG"), readMemberships(contact, "LIST")]),
     readActiveEnrollments(contact),
@@ -46,10 +53,18 @@ export async function readRecords(contact: ContactItem): Promise<TimelineEvent[]
     key: "!created",
     details: source ? { source } : {},
   };
-  return [created, ...joined.flat(), ...entered, ...blocked];
+  const mergers = merged.map(
+    (one): TimelineEvent => ({
+      type: "contact_merged",
+      at: one.at,
+      key: `merged${one.id}`,
+      details: { contactId: one.id, email: one.email },
+    }),
+  );
+  return [created, ...joined.flat(), ...entered, ...blocked, ...mergers];
 }
 
-/** The groups that it is in. Memberships stored before they had a time are left out. */
+/** The groups that it is in. */
 async function readMemberships(contact: ContactItem, kind: GroupKind): Promise<TimelineEvent[]> {
   const groupIds = [...(contact[groupAttribute(kind)] ?? [])].slice(-maxPerKind);
   const member = { shard: membershipShardOf(contact), contactId: contact.id };
@@ -66,7 +81,7 @@ async function readMemberships(contact: ContactItem, kind: GroupKind): Promise<T
 
 async function readActiveEnrollments(contact: ContactItem): Promise<TimelineEvent[]> {
   const member = { shard: membershipShardOf(contact), contactId: contact.id };
-  const items = await getMany<enrollments.EnrollmentItem>(
+  const items = await getMany<enrollmentSchema.EnrollmentItem>(
     [...(contact.sequences ?? [])].map((id) => keys.enrollment(contact.orgId, id, member)),
   );
   return items.flatMap((item) => (item ? [toSequenceEntry(item)] : []));
@@ -76,7 +91,7 @@ const toSequenceEntry = ({
   id,
   sequenceId,
   createdAt,
-}: Pick<enrollments.EnrollmentItem, "id" | "sequenceId" | "createdAt">): TimelineEvent => ({
+}: Pick<enrollmentSchema.EnrollmentItem, "id" | "sequenceId" | "createdAt">): TimelineEvent => ({
   type: "sequence_entered",
   at: createdAt,
   key: `enrollment${id}`,
@@ -99,7 +114,7 @@ export async function readLogEntries(
   const read = <T>(prefix: string, convert: (item: T & Key) => TimelineEvent[]) =>
     readLogOfKind<T>({ orgId, contactId: id, prefix }, page, convert);
   const found = await Promise.all([
-    read<scores.ScoreLogItem>(scores.logPrefix, toScoreEvent),
+    read<leadScores.ScoreLogItem>(leadScores.logPrefix, toScoreEvent),
     read<consentLog.ConsentItem>(consentLog.logPrefix, toConsentEvent),
     read<activities.ActivityItem>(activities.customEventLogPrefix, toActivityEvent),
     read<activities.ActivityItem>(activities.pageViewLogPrefix, toActivityEvent),
@@ -134,7 +149,7 @@ async function readLogOfKind<T>(
   return found;
 }
 
-const toScoreEvent = ({ sk, at, delta, reason, rule }: scores.ScoreLogItem & Key) => [
+const toScoreEvent = ({ sk, at, delta, reason, rule }: leadScores.ScoreLogItem & Key) => [
   {
     type: "score_changed" as const,
     at,
@@ -144,24 +159,12 @@ const toScoreEvent = ({ sk, at, delta, reason, rule }: scores.ScoreLogItem & Key
   },
 ];
 
-const toConsentEvent = ({
-  sk,
-  at,
-  source,
-  ipAddress,
-  status,
-  topics,
-}: consentLog.ConsentItem & Key) => [
+const toConsentEvent = ({ sk, at, source, ...choice }: consentLog.ConsentItem & Key) => [
   {
     type: "consent_changed" as const,
     at,
     key: sk,
-    details: {
-      source,
-      ...(status && { status }),
-      ...(topics?.length && { topics }),
-      ...(ipAddress && { ipAddress }),
-    },
+    details: { source, ...toConsentDetails(choice) },
   },
 ];
 
@@ -227,9 +230,9 @@ function toSubmissionEvents(item: submissions.SubmissionItem): TimelineEvent[] {
 }
 
 async function readEndedEnrollments(contact: ContactRef): Promise<TimelineEvent[]> {
-  const ended = await readNewest<enrollments.FinishedEnrollmentItem>({
+  const ended = await readNewest<enrollmentSchema.FinishedEnrollmentItem>({
     ...contact,
-    prefix: enrollments.logPrefix,
+    prefix: enrollmentSchema.logPrefix,
   });
   return ended.flatMap((item) => [
     toSequenceEntry(item),
@@ -253,19 +256,43 @@ async function readNewest<T>(log: LogRange, after?: string): Promise<T[]> {
 const sendsPerRead = 25;
 
 /**
- * The newest 200 sends to its address until a time, with their events. An event can be much later
- * than its send, so all of them are read for each page.
+ * The newest 200 sends to its address until a time, with their events, and as many to the address
+ * of each contact that was merged into it. An event can be much later than its send, so all of them
+ * are read for each page.
  */
 export async function readEmails(
-  { orgId, siteId, email }: ContactItem,
+  contact: ContactItem,
   before: string | undefined,
+): Promise<TimelineEvent[]> {
+  const own = new Set(idsOf(contact));
+  const former = (contact.merged ?? []).filter(({ email }) => email !== contact.sk);
+  const events = await readEmailsTo(contact, { email: contact.sk, before });
+  // Another contact may have the address by now.
+  for (const { email, at } of former)
+    events.push(
+      ...(await readEmailsTo(contact, {
+        email,
+        before,
+        isOwn: ({ contactId, createdAt }) => (contactId ? own.has(contactId) : createdAt <= at),
+      })),
+    );
+  return events;
+}
+
+async function readEmailsTo(
+  { orgId, siteId }: ContactItem,
+  {
+    email,
+    before,
+    isOwn = () => true,
+  }: { email: string; before: string | undefined; isOwn?(send: SendItem): boolean },
 ): Promise<TimelineEvent[]> {
   const positions = readSendsTo({ orgId, email, before: before && `${before}~` });
   const events: TimelineEvent[] = [];
   let scanned = 0;
   for await (const some of inGroups(positions, sendsPerRead)) {
     const sends = (await getAcceptedSends(orgId, some)).filter(
-      (send) => send?.siteId === siteId && normalizeEmail(send.toEmail) === normalizeEmail(email),
+      (send) => send?.siteId === siteId && normalizeEmail(send.toEmail) === email && isOwn(send),
     );
     const found = await inParallel(8, sends, (send) => toEmailEvents(orgId, send!));
     events.push(...found.flat());
@@ -278,7 +305,7 @@ export async function readEmails(
 async function toEmailEvents(orgId: number, send: SendItem): Promise<TimelineEvent[]> {
   const { id, subject, status, error, createdAt, sentAt } = send;
   const about = { record: sourceOf(send), send: { id, subject, status } };
-  const events = await listEventsOfSend(orgId, { v: 0, ...send });
+  const events = await listEventsOfSend(orgId, send);
   return [
     {
       type: sentAt ? "email_sent" : (typesBeforeSending[status] ?? "email_accepted"),

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { listDates } from "../../kernel/calendar-dates.ts";
 import { Count, RecordId, RecordSiteId } from "../../kernel/record-fields.ts";
-import { sumShards } from "../../kernel/sharded-counters.ts";
+import { sumShards, toShownCount } from "../../kernel/sharded-counters.ts";
 import { ranges } from "../../keys.ts";
 import { listOfSite } from "../audience/topics/site-topics.ts";
 import { readTopicTotals } from "../audience/topics/topic-counts.ts";
@@ -74,7 +74,9 @@ export async function getTopicStatistics(
       return {
         id,
         name,
-        subscribers: defaultSubscription === "subscribed" ? contactCount - switched : switched,
+        subscribers: toShownCount(
+          defaultSubscription === "subscribed" ? contactCount - switched : switched,
+        ),
         left: series.reduce((sum, { left }) => sum + left, 0),
         series,
       };

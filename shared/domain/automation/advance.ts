@@ -6,16 +6,11 @@ import { now } from "../../clock.ts";
 import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { Key } from "../../keys.ts";
-import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import type { MailTopic } from "../audience/topics/topic-subscription.ts";
-import * as topics from "../audience/topics/topics.ts";
-import * as organizations from "../identity/organizations.ts";
-import * as sites from "../identity/sites.ts";
 import * as lanes from "../sending/bulk/lanes.ts";
-import { dueIndexAttributes, enqueueAdvance } from "./cohorts.ts";
+import { dueIndexAttributes, enqueueAdvance } from "./enrollment-scheduling.ts";
 import type { EnrollmentItem } from "./enrollment-schema.ts";
 import { type EnrollmentTransition, isEnd } from "./enrollment-transition.ts";
-import { nextOpening } from "./send-window.ts";
+import { createRunContext, loadRunSettings } from "./run-context.ts";
 import {
   commitGroupWithMails,
   enqueueLaneWakeUp,
@@ -24,51 +19,43 @@ import {
 } from "./sequence-mails.ts";
 import { findItem, type SequenceItem } from "./sequence-schema.ts";
 import { pauseWithReason } from "./sequences.ts";
-import { createConditionTest } from "./step-conditions.ts";
-import * as graphStore from "./step-graph-store.ts";
+import { commitActionRun } from "./step-actions/commit-action.ts";
+import { createReads } from "./step-conditions.ts";
 import { type EnrollmentRun, runSteps } from "./step-runner.ts";
 import { commitWithRetry, getContactsOf, groupForTransactions } from "./transition-commits.ts";
 
 /**
- * Takes enrollments of any organizations and skips those that are gone or not due. An error in one
- * sequence does not stop the others;
- * the first error is thrown at the end. Returns whether all due enrollments have advanced or are
- * held: one that changed in between may still be due.
+ * Takes enrollments of any organizations and skips those that are gone or not due. One that changes
+ * in between may stay due. An error in one sequence does not stop the others; the first error is
+ * thrown at the end.
  */
-export async function advanceEnrollments(
-  enrollmentKeys: Key[],
-  at = now().toISOString(),
-): Promise<boolean> {
-  const items = new Set(await getMany<EnrollmentItem>(enrollmentKeys, { consistent: true }));
-  const due = [...items].flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
+export async function advanceEnrollments(enrollmentKeys: Key[]): Promise<void> {
+  const at = now().toISOString();
+  const items = await getMany<EnrollmentItem>(enrollmentKeys, { consistent: true });
+  const due = items.flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
   const bySequence = [
     ...Map.groupBy(due, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values(),
   ];
   const errors: unknown[] = [];
-  const counts = await inParallel(4, bySequence, (sequenceItems) =>
-    advanceSequence(sequenceItems).catch((error: unknown) => {
-      errors.push(error);
-      return 0;
-    }),
+  await inParallel(4, bySequence, (sequenceItems) =>
+    advanceSequence(sequenceItems).catch((error: unknown) => errors.push(error)),
   );
   if (errors.length) throw errors[0];
-  return counts.reduce((sum, count) => sum + count, 0) === due.length;
 }
 
-/** Returns how many enrollments have advanced or are held. */
-async function advanceSequence(items: EnrollmentItem[]): Promise<number> {
+async function advanceSequence(items: EnrollmentItem[]): Promise<void> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
   const sequence = await findItem({ orgId }, sequenceId).catch(undefinedIfMissing);
   if (sequence?.status !== "active") return holdEnrollments(items);
   try {
     const { mailContext, runs } = await planRuns(orgId, sequence, items);
-    return await commitRuns(orgId, { sequence, mailContext, runs });
+    await commitRuns(orgId, { sequence, mailContext, runs });
   } catch (error) {
     if (!(error instanceof Problem) || transientKinds.has(error.kind)) throw error;
     // The sequence cannot continue until its owner repairs it, so its enrollments keep their
     // position.
     await pauseWithReason(orgId, sequence, error.message);
-    return holdEnrollments(items);
+    await holdEnrollments(items);
   }
 }
 
@@ -79,29 +66,31 @@ async function planRuns(
   sequence: SequenceItem,
   items: EnrollmentItem[],
 ): Promise<{ runs: EnrollmentRun[]; mailContext: MailContext }> {
-  const [context, contacts] = await Promise.all([
-    loadRunContext(orgId, sequence, items),
+  const reads = createReads(orgId, items);
+  const [settings, contacts] = await Promise.all([
+    loadRunSettings(orgId, sequence),
     getContactsOf(orgId, items),
   ]);
+  const context = createRunContext(sequence, settings, reads);
   const runs = await Promise.all(
     items.map((item) => runSteps(context, item, contacts.get(item.contactId))),
   );
   return {
     runs,
-    mailContext: await loadMailContext(orgId, { sequence, ...context, runs }),
+    mailContext: await loadMailContext(orgId, { sequence, ...settings, ...reads, runs }),
   };
 }
 
 /** Removes enrollments from the due index until the sequence is active again. */
-async function holdEnrollments(items: EnrollmentItem[]): Promise<number> {
+async function holdEnrollments(items: EnrollmentItem[]): Promise<void> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
   const toHeld = (enrollment: EnrollmentItem): EnrollmentTransition => {
-    const { stepId, order, at, waiting = false, sends } = enrollment;
+    const { stepId, order, at, waiting = false, acted = false, sends } = enrollment;
     return {
       enrollment,
       reachedStepIds: [],
       leftStepIds: [],
-      to: { stepId, order, at, waiting, sends, held: true },
+      to: { stepId, order, at, waiting, acted, sends, held: true },
     };
   };
   const groups = groupForTransactions(items.map(toHeld), 0);
@@ -111,7 +100,6 @@ async function holdEnrollments(items: EnrollmentItem[]): Promise<number> {
   const sequence = await findItem({ orgId }, sequenceId).catch(undefinedIfMissing);
   if (sequence?.status === "active")
     await releaseEnrollments(held.map(({ enrollment }) => enrollment));
-  return held.length;
 }
 
 async function releaseEnrollments(items: EnrollmentItem[]): Promise<void> {
@@ -125,33 +113,6 @@ async function releaseEnrollments(items: EnrollmentItem[]): Promise<void> {
   );
 }
 
-async function loadRunContext(orgId: number, sequence: SequenceItem, items: EnrollmentItem[]) {
-  const { siteId, sendWindow, topicId } = sequence;
-  const [graph, site, { timezone }, topic] = await Promise.all([
-    graphStore.getGraph(orgId, sequence),
-    sites.find({ orgId }, siteId),
-    sendWindow ? organizations.find(orgId) : { timezone: "UTC" },
-    topicId ? findTopic(orgId, { id: topicId, siteId }) : undefined,
-  ]);
-  return {
-    site,
-    graph,
-    topic,
-    limits: { capDays: site.sendFrequencyCapDays ?? 0, topic },
-    conditionHolds: createConditionTest({ orgId, siteId }, graph, items),
-    nextOpening: (contact: ContactItem, at: Date) =>
-      nextOpening(sendWindow, contact.timezone ?? sendWindow?.timezone ?? timezone, at),
-  };
-}
-
-/** Throws 404: without its topic, a sequence cannot tell who wants its mail. */
-async function findTopic(
-  orgId: number,
-  reference: { id: number; siteId: number },
-): Promise<MailTopic> {
-  return topics.toMailTopic(await topics.findOfSite({ orgId }, reference));
-}
-
 async function commitRuns(
   orgId: number,
   {
@@ -159,11 +120,13 @@ async function commitRuns(
     mailContext,
     runs,
   }: { sequence: SequenceItem; mailContext: MailContext; runs: EnrollmentRun[] },
-): Promise<number> {
+): Promise<void> {
   const runOf = new Map(runs.map((run) => [run.transition.enrollment, run]));
   const mailSteps = new Set(runs.flatMap(({ mailStep }) => mailStep ?? []));
+  const acting = runs.filter(({ actionStep }) => actionStep);
+  const others = runs.filter(({ actionStep }) => !actionStep);
   const groups = groupForTransactions(
-    runs.map(({ transition }) => transition),
+    others.map(({ transition }) => transition),
     2 * Math.min(mailSteps.size, 20) + 6,
   );
   if (mailContext.config && mailSteps.size) await enqueueLaneWakeUp(orgId, mailContext.config.id);
@@ -175,10 +138,14 @@ async function commitRuns(
       ),
     ),
   );
-  const committed = committedGroups.flat();
+  const acted = await inParallel(4, acting, commitActionRun);
+  const committed = [...committedGroups, ...acted].flat();
   if (mailContext.config && committed.some(({ enrollment }) => runOf.get(enrollment)?.mailStep))
     await lanes.announceArrival(orgId, mailContext.config.id);
   const at = now().toISOString();
-  await enqueueAdvance(committed.filter(({ to }) => !isEnd(to) && to.at <= at));
-  return committed.length;
+  const due = committed.filter(({ to }) => !isEnd(to) && to.at <= at);
+  await enqueueAdvance(
+    orgId,
+    due.map(({ enrollment }) => enrollment),
+  );
 }

@@ -14,19 +14,28 @@ import {
 import { type ItemChanges, put, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import { counterShardOf, emailShards, indexAttributeNames, type Key, keys } from "../../keys.ts";
+import { counterShardOf, emailShards, type Key, keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { membershipShardOf } from "../audience/groups/membership-writes.ts";
-import {
-  assignCohorts,
-  cohortWrites,
-  dueIndexAttributes,
-  type ScheduledEnrollment,
-} from "./cohorts.ts";
+import { dueIndexAttributes } from "./enrollment-scheduling.ts";
+import { type SequenceTriggerType, takesUnsubscribed } from "./trigger-schema.ts";
 
 export const finishedStatuses = ["completed", "cancelled", "failed"] as const;
 export type FinishedEnrollmentStatus = (typeof finishedStatuses)[number];
+/** Why an enrollment completed before its last step. */
+export const endReasons = ["exit_step", "goal", "exit"] as const;
+export type EndReason = (typeof endReasons)[number];
+
 export const enrollmentStatuses = ["active", ...finishedStatuses] as const;
+
+const ActionProblem = z
+  .object({
+    stepId: RecordId.describe("Step with the action."),
+    message: z.string().describe("Why it was not done, or not all of it, in one sentence."),
+    createdAt: Timestamp.describe("When the contact was at the step."),
+  })
+  .meta({ id: "ActionProblem" });
+export type ActionProblem = z.output<typeof ActionProblem>;
 
 export const Enrollment = z
   .object({
@@ -38,8 +47,8 @@ export const Enrollment = z
     status: z
       .enum(enrollmentStatuses)
       .describe(
-        "`active`: in the sequence. `completed`: reached the end. `cancelled`: left it, see " +
-          "`failureReason`. `failed`: could not continue.",
+        "`active`: in the sequence. `completed`: reached the end, or see `endReason`. " +
+          "`cancelled`: left it, see `failureReason`. `failed`: could not continue.",
       ),
     currentStepId: RecordId.nullable().describe(
       "Step that the contact is at. `null` before the first and after the last step.",
@@ -58,7 +67,22 @@ export const Enrollment = z
       .nullable()
       .describe(
         "Why the enrollment was cancelled: `cancelled`, `unsubscribed`, `pending`, " +
-          "`suppressed` or `contact_deleted`.",
+          "`suppressed`, `contact_deleted`, or `contact_merged`: the contact that it was merged " +
+          "into was in the sequence.",
+      ),
+    endReason: z
+      .enum(endReasons)
+      .nullable()
+      .describe(
+        "Why the enrollment completed before the last step. `exit_step`: at a step of the type " +
+          "`exit`. `goal` and `exit`: met one of the `goals` or `exits` of the sequence. `null` " +
+          "otherwise.",
+      ),
+    actionProblems: z
+      .array(ActionProblem)
+      .describe(
+        "Actions that could not be done, such as with a list that was deleted, oldest first. The " +
+          "contact went on without them. At most the latest 20.",
       ),
     createdAt: Timestamp.describe("When the contact was enrolled."),
   })
@@ -89,19 +113,36 @@ export interface EnrollmentItem extends Key {
   order: number;
   /** The wait at its delay step has begun. */
   waiting?: boolean;
+  /** The action of its action step is done. */
+  acted?: boolean;
   /** Became due while its sequence was not active. */
   held?: boolean;
   /** When it continues (ISO 8601). */
   at: string;
   lastProgressAt: string;
   createdAt: string;
+  /** Sort key of the custom event that started it, in the log of the contact. */
+  startedBy?: string;
   /** Send id of the mail of each step. */
   sends?: Record<string, number>;
+  /** The way that each split drew, by step id. */
+  ways?: Record<string, number>;
+  /** Sort keys of events, which its sequence listens to, that arrived since its last run. */
+  heard?: Set<string>;
+  /** Sort key of the event that its latest wait for an event ended with. */
+  wokenBy?: string;
+  /** How many sequences of a chain came before, if an action started it. */
+  depth?: number;
+  /** Its latest actions that could not be done. */
+  actionProblems?: ActionProblem[];
   v: number;
 }
 
 export interface FinishedEnrollmentItem
-  extends Pick<EnrollmentItem, "id" | "sequenceId" | "contactId" | "lastProgressAt" | "createdAt"> {
+  extends Pick<
+    EnrollmentItem,
+    "id" | "sequenceId" | "contactId" | "lastProgressAt" | "createdAt" | "actionProblems"
+  > {
   status: FinishedEnrollmentStatus;
   stepId?: number;
   order: number;
@@ -115,28 +156,31 @@ export const logPrefix = "SEQUENCE|";
 export const maxSequencesPerContact = 100;
 
 /** Why a contact cannot be in a sequence: its status. Undefined when it can. */
-export const blockingStatus = ({ status }: Pick<ContactItem, "status">): string | undefined =>
-  status === "subscribed" ? undefined : status;
+export const blockingStatus = (
+  { status }: Pick<ContactItem, "status">,
+  triggerType: SequenceTriggerType,
+): string | undefined =>
+  status === "subscribed" || takesUnsubscribed(triggerType) ? undefined : status;
 
+/** The sequences that the contact is not in, as many as it may still enter. */
 export const enterableSequences = (contact: ContactItem, sequenceIds: number[]): number[] =>
-  blockingStatus(contact)
-    ? []
-    : sequenceIds
-        .filter((id) => !contact.sequences?.has(id))
-        .slice(0, maxSequencesPerContact - (contact.sequences?.size ?? 0));
+  sequenceIds
+    .filter((id) => !contact.sequences?.has(id))
+    .slice(0, maxSequencesPerContact - (contact.sequences?.size ?? 0));
 
 /**
  * Changes and conditions for the contact's own write, in the transaction that creates its
  * enrollments.
  */
 export const sequenceSetChanges = (
+  { status }: ContactItem,
   sequenceIds: number[],
 ): { add: NonNullable<ItemChanges["add"]>; conditions: Condition[] } =>
   sequenceIds.length
     ? {
         add: { sequences: new Set(sequenceIds) },
         conditions: [
-          equals("status", "subscribed"),
+          equals("status", status),
           any(
             absent("sequences"),
             sizeBelow("sequences", maxSequencesPerContact - sequenceIds.length + 1),
@@ -152,11 +196,13 @@ interface NewEnrollment {
   serial: number;
   /** `stepOrder` of the step to start with. */
   order?: number | undefined;
+  startedBy?: string | undefined;
+  depth?: number | undefined;
 }
 
 export function newEnrollment(
   { orgId, siteId, id: contactId, sk: email, ...contact }: ContactItem,
-  { sequenceId, serial, order = 0 }: NewEnrollment,
+  { sequenceId, serial, order = 0, startedBy, depth }: NewEnrollment,
 ): EnrollmentItem {
   const home = membershipShardOf({ sk: email, ...(contact.home && { home: contact.home }) });
   const at = now().toISOString();
@@ -171,6 +217,8 @@ export function newEnrollment(
     at,
     lastProgressAt: at,
     createdAt: at,
+    ...(startedBy !== undefined && { startedBy }),
+    ...(depth !== undefined && { depth }),
     v: 1,
     ...dueIndexAttributes(core, at),
   };
@@ -182,43 +230,21 @@ export const shardOfId = (enrollmentId: number): string =>
 type EnrollmentRef = Pick<EnrollmentItem, "orgId" | "sequenceId" | "contactId">;
 
 /**
- * Writes of new enrollments of one organization: one for each, one counter for each sequence, and
- * their cohorts.
+ * Writes of new enrollments of one organization: one for each, and one counter for each sequence.
  */
-export function enrollmentWrites(items: EnrollmentItem[]): {
-  scheduled: ScheduledEnrollment<EnrollmentItem>[];
-  writes: Write[];
-} {
-  const bySequence = [...Map.groupBy(items, ({ sequenceId }) => sequenceId).values()];
-  const cohorts = new Map(
-    bySequence.flatMap((sequenceItems) => [
-      ...assignCohorts(sequenceItems.map((item) => ({ item, at: item.at }))),
-    ]),
-  );
-  return {
-    scheduled: items.map((item) => ({ enrollment: item, cohort: cohorts.get(item) })),
-    writes: [
-      ...items.map((item) =>
-        put(item, cohorts.has(item) ? withoutDueAttributes(item) : item, { ifAbsent: true }),
-      ),
-      ...cohortWrites(cohorts.values()),
-      ...bySequence.map((sequenceItems) =>
-        enrollmentCountWrite(sequenceItems[0]!, { active: sequenceItems.length }),
-      ),
-    ],
-  };
-}
+export const enrollmentWrites = (items: EnrollmentItem[]): Write[] => [
+  ...items.map((item) => put(item, item, { ifAbsent: true })),
+  ...[...Map.groupBy(items, ({ sequenceId }) => sequenceId).values()].map((sequenceItems) =>
+    enrollmentCountWrite(sequenceItems[0]!, { active: sequenceItems.length }),
+  ),
+];
 
-const withoutDueAttributes = (item: EnrollmentItem): object =>
-  Object.fromEntries(
-    Object.entries(item).filter(([name]) => !indexAttributeNames("due").includes(name)),
-  );
-
-export type EnrollmentStatus = "active" | FinishedEnrollmentStatus;
+/** How many enrollments have a status, how many converted, and the value of these conversions. */
+export type EnrollmentCounter = "active" | FinishedEnrollmentStatus | "converted" | "value";
 
 export const enrollmentCountWrite = (
   { orgId, sequenceId, contactId }: EnrollmentRef,
-  add: Partial<Record<EnrollmentStatus, number>>,
+  add: Partial<Record<EnrollmentCounter, number>>,
 ): Write =>
   update(keys.sequenceCount(orgId, sequenceId, counterShardOf(contactId)), {
     add: add as Record<string, number>,
@@ -239,8 +265,13 @@ export const toApi = (
   lastProgressAt: item.lastProgressAt,
   completedAt: null,
   failureReason: null,
+  endReason: null,
+  actionProblems: item.actionProblems ?? [],
   createdAt: item.createdAt,
 });
+
+const isEndReason = (reason: string | undefined): reason is EndReason =>
+  endReasons.includes(reason as EndReason);
 
 export const finishedToApi = (item: FinishedEnrollmentItem): Enrollment => ({
   id: item.id,
@@ -252,6 +283,8 @@ export const finishedToApi = (item: FinishedEnrollmentItem): Enrollment => ({
   nextRunAt: null,
   lastProgressAt: item.lastProgressAt,
   completedAt: item.finishedAt,
-  failureReason: item.reason ?? null,
+  failureReason: isEndReason(item.reason) ? null : (item.reason ?? null),
+  endReason: isEndReason(item.reason) ? item.reason : null,
+  actionProblems: item.actionProblems ?? [],
   createdAt: item.createdAt,
 });

@@ -6,10 +6,11 @@ import { equals } from "../../adapters/dynamodb/conditions.ts";
 import { put, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { counterShardOf, indexAttributeNames, type Key, keys, zeroPad } from "../../keys.ts";
-import { type Cohort, dueIndexAttributes } from "./cohorts.ts";
+import { dueIndexAttributes } from "./enrollment-scheduling.ts";
 import {
+  type ActionProblem,
+  type EnrollmentCounter,
   type EnrollmentItem,
-  type EnrollmentStatus,
   enrollmentCountWrite,
   type FinishedEnrollmentItem,
   type FinishedEnrollmentStatus,
@@ -20,17 +21,27 @@ export interface EnrollmentTransition {
   enrollment: EnrollmentItem;
   reachedStepIds: number[];
   leftStepIds: number[];
+  /** Ways that splits drew, by step id. */
+  drawnWays?: Record<string, number>;
+  /** Sort key of the event that a wait ended with. */
+  wokenBy?: string | undefined;
+  /** The step whose action the transition does. */
+  actedStepId?: number | undefined;
+  /** Value of a conversion. Undefined without one. */
+  value?: number | undefined;
+  /** When the run began, in which the enrollment moved (ISO 8601). Defaults to now. */
+  at?: string;
   to: EnrollmentPosition | EnrollmentEnd;
-  /**
-   * Cohort that lists the enrollment afterwards. Without one, it has a due index entry of its own.
-   */
-  cohort?: Cohort | undefined;
 }
 export interface EnrollmentPosition {
   stepId?: number | undefined;
   order: number;
   at: string;
   waiting: boolean;
+  /** The action of the step is done. */
+  acted?: boolean;
+  /** The latest actions that could not be done, if there is a new one. */
+  actionProblems?: ActionProblem[] | undefined;
   sends?: Record<string, number> | undefined;
   held?: boolean;
 }
@@ -53,30 +64,54 @@ export const transitionWrites = (transition: EnrollmentTransition): Write[] =>
     ? endWrites(transition.enrollment, transition.to)
     : [positionWrite(transition, transition.to)];
 
-/** A held enrollment leaves the due index. */
-function positionWrite(
-  { enrollment, reachedStepIds, leftStepIds, cohort }: EnrollmentTransition,
-  { stepId, order, at, waiting, sends, held = false }: EnrollmentPosition,
-): Write {
-  const onDueIndex = !held && !cohort;
+function positionWrite(transition: EnrollmentTransition, to: EnrollmentPosition): Write {
+  const { enrollment } = transition;
+  return update(enrollment, positionChanges(transition, to), { if: equals("v", enrollment.v) });
+}
+
+/** The enrollment as the transition leaves it. */
+export function moveEnrollment(
+  transition: EnrollmentTransition,
+  to: EnrollmentPosition,
+): EnrollmentItem {
+  const { set, remove: removed } = positionChanges(transition, to);
+  const kept = Object.entries({ ...transition.enrollment, ...set }).filter(
+    ([name, value]) => value !== undefined && !removed.includes(name),
+  );
+  return Object.fromEntries(kept) as unknown as EnrollmentItem;
+}
+
+/** A held enrollment leaves the due index, and keeps the events that no run has looked at. */
+function positionChanges(
+  { enrollment, reachedStepIds, leftStepIds, drawnWays, wokenBy, at: ranAt }: EnrollmentTransition,
+  { stepId, order, at, waiting, acted, actionProblems, sends, held = false }: EnrollmentPosition,
+) {
   const set = {
     stepId,
     order,
     at,
     sends,
     v: enrollment.v + 1,
+    ...(drawnWays &&
+      Object.keys(drawnWays).length > 0 && {
+        ways: { ...enrollment.ways, ...drawnWays },
+      }),
     ...(waiting && { waiting }),
-    ...(held && { held }),
-    ...(reachedStepIds.length + leftStepIds.length > 0 && { lastProgressAt: now().toISOString() }),
-    ...(onDueIndex && dueIndexAttributes(enrollment, at)),
+    ...(acted && { acted }),
+    ...(actionProblems && { actionProblems }),
+    wokenBy,
+    ...(reachedStepIds.length + leftStepIds.length > 0 && {
+      lastProgressAt: ranAt ?? now().toISOString(),
+    }),
+    ...(held ? { held } : dueIndexAttributes(enrollment, at)),
   };
   const removedAttributes = [
     ...(waiting ? [] : ["waiting"]),
-    ...(held ? [] : ["held"]),
-    ...(onDueIndex ? [] : indexAttributeNames("due")),
+    ...(acted ? [] : ["acted"]),
+    ...(held ? indexAttributeNames("due") : ["held", "heard"]),
     ...(stepId === undefined ? ["stepId"] : []),
   ];
-  return update(enrollment, { set, remove: removedAttributes }, { if: equals("v", enrollment.v) });
+  return { set, remove: removedAttributes };
 }
 
 function endWrites(item: EnrollmentItem, to: EnrollmentEnd): Write[] {
@@ -101,18 +136,19 @@ function endWrites(item: EnrollmentItem, to: EnrollmentEnd): Write[] {
 }
 
 export const toFinishedItem = (
-  { id, sequenceId, contactId, stepId, order, lastProgressAt, createdAt }: EnrollmentItem,
+  { stepId, actionProblems, ...item }: EnrollmentItem,
   { status, reason, at }: EnrollmentEnd,
 ): FinishedEnrollmentItem => ({
-  id,
-  sequenceId,
-  contactId,
+  id: item.id,
+  sequenceId: item.sequenceId,
+  contactId: item.contactId,
   status,
-  order,
-  lastProgressAt,
-  createdAt,
+  order: item.order,
+  lastProgressAt: item.lastProgressAt,
+  createdAt: item.createdAt,
   finishedAt: at,
   ...(stepId !== undefined && { stepId }),
+  ...(actionProblems && { actionProblems }),
   ...(reason !== undefined && { reason }),
 });
 
@@ -124,8 +160,20 @@ export const counterIdsOf = ({
   to,
   reachedStepIds,
   leftStepIds,
+  actedStepId,
+  value,
+  enrollment: { ways = {} },
 }: EnrollmentTransition): Set<number> =>
-  new Set([...(isEnd(to) ? [0] : []), ...reachedStepIds, ...leftStepIds]);
+  new Set([
+    ...(isEnd(to) ? [0] : []),
+    ...reachedStepIds,
+    ...leftStepIds,
+    ...(actedStepId === undefined ? [] : [actedStepId]),
+    ...(value === undefined ? [] : Object.keys(ways).slice(-maxCountedSplits).map(Number)),
+  ]);
+
+/** A conversion counts for the latest splits of the contact. */
+const maxCountedSplits = 20;
 
 /**
  * Counter writes of transitions of one sequence: one for the sequence if any ended, and one for
@@ -135,23 +183,41 @@ export function transitionCountWrites(transitions: EnrollmentTransition[]): Writ
   const [first] = transitions;
   if (!first) return [];
   const { orgId, sequenceId, contactId } = first.enrollment;
-  const ended: Partial<Record<EnrollmentStatus, number>> = {};
-  const steps = new Map<number, { reached: number; left: number }>();
-  const countsOf = (id: number) => steps.get(id) ?? steps.set(id, { reached: 0, left: 0 }).get(id)!;
-  for (const { to, reachedStepIds, leftStepIds } of transitions) {
+  const ended: Partial<Record<EnrollmentCounter, number>> = {};
+  const steps = new Map<number, Record<string, number>>();
+  const count = (id: number, name: string, by = 1) => {
+    const counts = steps.get(id) ?? {};
+    steps.set(id, { ...counts, [name]: (counts[name] ?? 0) + by });
+  };
+  for (const transition of transitions) {
+    const { to, reachedStepIds, leftStepIds, drawnWays = {}, value, enrollment } = transition;
+    const { actedStepId } = transition;
     if (isEnd(to))
       Object.assign(ended, {
         active: (ended.active ?? 0) - 1,
         [to.status]: (ended[to.status] ?? 0) + 1,
       });
-    for (const id of reachedStepIds) countsOf(id).reached++;
-    for (const id of leftStepIds) countsOf(id).left++;
+    for (const id of reachedStepIds) count(id, "reached");
+    for (const id of leftStepIds) count(id, "left");
+    if (actedStepId !== undefined) count(actedStepId, "acted");
+    for (const [id, way] of Object.entries(drawnWays)) count(Number(id), `way${way}`);
+    if (value === undefined) continue;
+    ended.converted = (ended.converted ?? 0) + 1;
+    ended.value = (ended.value ?? 0) + value;
+    for (const id of leftStepIds) {
+      count(id, "converted");
+      count(id, "value", value);
+    }
+    for (const [id, way] of Object.entries(enrollment.ways ?? {}).slice(-maxCountedSplits)) {
+      count(Number(id), `converted${way}`);
+      count(Number(id), `value${way}`, value);
+    }
   }
   return [
     ...(Object.keys(ended).length ? [enrollmentCountWrite(first.enrollment, ended)] : []),
     ...[...steps].map(([stepId, add]) => {
       const key = keys.stepCount(orgId, sequenceId, { stepId, shard: counterShardOf(contactId) });
-      return update(key, { add: { ...add } });
+      return update(key, { add });
     }),
   ];
 }

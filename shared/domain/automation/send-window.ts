@@ -1,7 +1,8 @@
 // When a sequence may send mail: days of the week and hours in the time zone of the contact.
 import * as z from "zod";
 import { createZonedFormats } from "../../kernel/time-zones.ts";
-import { Timezone } from "../identity/organizations.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { getTimezone, Timezone } from "../identity/organizations.ts";
 
 // A window lasts at least one slot, so the start of some slot is inside it. All UTC offsets are
 // whole slots.
@@ -44,6 +45,18 @@ export type SendWindow = z.output<typeof SendWindow>;
 function minutesOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   return 60 * hours + minutes;
+}
+
+/**
+ * Returns the time zone of a contact in a sequence: its own, that of the window or that of the
+ * organization.
+ */
+export async function loadTimezones(
+  orgId: number,
+  window: SendWindow | null,
+): Promise<(contact: Pick<ContactItem, "timezone"> | undefined) => string> {
+  const standard = window?.timezone ?? (await getTimezone(orgId));
+  return (contact) => contact?.timezone ?? standard;
 }
 
 const maxSlots = 8 * 24 * 4;

@@ -7,15 +7,22 @@ import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
 import { queues } from "../../queues.ts";
 import type { MailTopic } from "../audience/topics/topic-subscription.ts";
-import * as quota from "../billing/quota.ts";
-import type { TemplateMeta } from "../content/templates.ts";
+import type { ActivityItem } from "../audience/tracking/activities.ts";
+import { chargeMails, type MailCharge } from "../billing/charge.ts";
+import type { MailCost } from "../billing/quota.ts";
+import { pinBrand } from "../content/mail-brand.ts";
+import { type PinnedSnippets, pinForMail } from "../content/mail-snippets.ts";
+import { pinTemplate, type SentTemplate } from "../content/templates.ts";
 import type * as sites from "../identity/sites.ts";
+import { findDefault } from "../senders/choose-config.ts";
+import { requireAllowedFrom } from "../senders/mail-sender.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import {
   allocateCharges,
   type MarketingMessage,
   stageChunks,
-} from "../sending/intake/stage-chunks.ts";
+} from "../sending/accept/stage-chunks.ts";
 import {
   addSourceCountWrites,
   type MailSource,
@@ -23,6 +30,7 @@ import {
 } from "../sending/mail-sources.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import { toMarketingUtm } from "../sending/rendering/utm.ts";
+import type { EnrollmentItem } from "./enrollment-schema.ts";
 import { type EnrollmentTransition, isEnd } from "./enrollment-transition.ts";
 import type { SequenceItem } from "./sequence-schema.ts";
 import type { EnrollmentRun } from "./step-runner.ts";
@@ -30,14 +38,21 @@ import type { SequenceStep } from "./step-schema.ts";
 import { getTemplates } from "./steps.ts";
 import { commitGroup } from "./transition-commits.ts";
 
+/** A template with the current versions of its snippets. */
+interface MailTemplate extends SentTemplate {
+  pinned?: PinnedSnippets | undefined;
+}
+
 export interface MailContext {
   site: sites.Site;
   /** Undefined when no run sends mail. */
-  config: sendingConfigs.SendingConfig | undefined;
-  templates: Map<number, TemplateMeta>;
+  config: SendingConfig | undefined;
+  templates: Map<number, MailTemplate>;
   topic: MailTopic | undefined;
   bcc: string | undefined;
-  sequence: Pick<SequenceItem, "name" | "utm">;
+  sequence: Pick<SequenceItem, "name" | "utm" | "fromEmail" | "fromName" | "replyTo">;
+  /** What the mail can read besides fields of the contact: `event`, by the id of the contact. */
+  extraVariables: Map<number, { event: Record<string, unknown> }>;
 }
 
 /** Throws 404 or 400 when a template, the sending config or the postal address is missing. */
@@ -48,24 +63,58 @@ export async function loadMailContext(
     site,
     topic,
     runs,
-  }: Pick<MailContext, "site" | "topic"> & { sequence: SequenceItem; runs: EnrollmentRun[] },
+    getEvent,
+  }: Pick<MailContext, "site" | "topic"> & {
+    sequence: SequenceItem;
+    runs: EnrollmentRun[];
+    getEvent(item: EnrollmentItem, sortKey: string): Promise<ActivityItem | undefined>;
+  },
 ): Promise<MailContext> {
   const templateIds = [...new Set(runs.flatMap(({ mailStep }) => mailStep?.templateId ?? []))];
   const { sendingConfigId, autoBcc } = sequence;
-  const common = { site, topic, sequence, bcc: autoBcc ?? undefined };
+  const extraVariables: MailContext["extraVariables"] = new Map();
+  const common = { site, topic, sequence, bcc: autoBcc ?? undefined, extraVariables };
   if (!templateIds.length) return { ...common, config: undefined, templates: new Map() };
-  const [config, templates] = await Promise.all([
-    sendingConfigId === null
-      ? sendingConfigs.findDefault(orgId)
-      : sendingConfigs.find({ orgId }, sendingConfigId),
+  const [config, found] = await Promise.all([
+    sendingConfigId === null ? findDefault(orgId) : sendingConfigs.find({ orgId }, sendingConfigId),
     getTemplates(orgId, templateIds),
     requireMarketingSender(orgId, site),
   ]);
-  const missingId = templateIds.find((id) => !templates.has(id));
+  if (sequence.fromEmail) await requireAllowedFrom({ orgId }, config, sequence.fromEmail);
+  const missingId = templateIds.find((id) => !found.has(id));
   if (missingId !== undefined)
     throw new Problem("missing", `Template ${missingId} no longer exists`);
+  const templates = await pinTemplates(orgId, found);
+  for (const { mailStep, eventKey, transition } of runs) {
+    const readsEvent = mailStep && mentionsEvent(mailStep, templates.get(mailStep.templateId!));
+    const event = readsEvent && eventKey && (await getEvent(transition.enrollment, eventKey));
+    if (event) extraVariables.set(event.contactId, { event: JSON.parse(event.properties ?? "{}") });
+  }
   return { ...common, config, templates };
 }
+
+/** Throws 400 if a template uses a snippet that does not exist. */
+async function pinTemplates(
+  orgId: number,
+  found: Awaited<ReturnType<typeof getTemplates>>,
+): Promise<MailContext["templates"]> {
+  const pinned = [...found.values()].map(
+    async (template): Promise<[number, MailTemplate]> => [
+      template.id,
+      { ...template, pinned: await pinForMail(orgId, template.siteId, { template }) },
+    ],
+  );
+  return new Map(await Promise.all(pinned));
+}
+
+const mentionsEvent = (
+  { previewText }: SequenceStep,
+  template: MailTemplate | undefined,
+): boolean =>
+  previewText?.includes("event") === true ||
+  // Its variables are those at the last change of the template; those of its snippets may be new.
+  template?.pinned !== undefined ||
+  template?.variables.some((name) => /^event(?![\w-])/.test(name)) === true;
 
 interface SequenceMailSender {
   orgId: number;
@@ -78,11 +127,11 @@ interface SequenceMailSender {
 export async function commitGroupWithMails(
   sender: SequenceMailSender,
   runs: EnrollmentRun[],
-): Promise<EnrollmentTransition[] | undefined> {
+): Promise<boolean> {
   const { orgId, id, mailContext } = sender;
   const mailCount = runs.filter(({ mailStep }) => mailStep).length;
   if (!mailCount) return commitGroup(...(await prepareGroup(sender, runs, undefined)));
-  const commitCharged = async ({ writes: chargeWrites, cost }: quota.MailCharge) => {
+  const commitCharged = async ({ writes: chargeWrites, cost }: MailCharge) => {
     const [transitions, mailWrites] = await prepareGroup(sender, runs, cost);
     return commitGroup(transitions, [...mailWrites, ...chargeWrites]);
   };
@@ -92,22 +141,23 @@ export async function commitGroupWithMails(
     reference: `sequence:${id}:${randomUUID()}`,
     siteSends: { siteId: mailContext.site.id, n: mailCount },
   };
-  return quota.chargeMails(order, commitCharged);
+  return chargeMails(order, commitCharged);
 }
 
 /** Stores the chunks of the mail. Nothing sends them before the returned writes are committed. */
 async function prepareGroup(
   sender: SequenceMailSender,
   runs: EnrollmentRun[],
-  cost: quota.MailCost | undefined,
+  cost: MailCost | undefined,
 ): Promise<[EnrollmentTransition[], Write[]]> {
-  const { orgId, id } = sender;
+  const { orgId, id, mailContext } = sender;
   const startedAt = now();
   const runsWithMail = runs.filter(({ mailStep }) => mailStep);
   const runsByStep = Map.groupBy(runsWithMail, ({ mailStep }) => mailStep!);
   const batches = [...runsByStep].map(([step, stepRuns]) => ({
     message: toMessage(sender, step, startedAt),
     contacts: stepRuns.map(({ contact }) => contact!),
+    extraVariables: mailContext.extraVariables,
     isSuspended: false,
   }));
   const counted: SourceCountChange[] = runs.flatMap(({ mailStep, skippedSteps }) => [
@@ -154,15 +204,19 @@ function toMessage(
   step: SequenceStep,
   startedAt: Date,
 ): MarketingMessage {
-  const { version, subject, name } = templates.get(step.templateId!)!;
+  const template = templates.get(step.templateId!)!;
+  const { name, pinned } = template;
   return {
     orgId,
     site,
     bcc,
     config: config!,
+    sender: sequence,
     source: sourceOf(id, step),
     topic,
-    template: { id: step.templateId!, version, subject },
+    template: pinTemplate(template),
+    snippets: pinned,
+    brand: pinBrand(site, { template, snippets: pinned, sources: [step.previewText] }),
     utm: toMarketingUtm(sequence.utm, { campaign: sequence.name, content: name }),
     previewText: step.previewText ?? undefined,
     startedAt,

@@ -19,46 +19,15 @@ import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { createSealer } from "../../kernel/sealed-tokens.ts";
 import { type GroupKind, keys, ranges } from "../../keys.ts";
 import { TopicId } from "../audience/topics/topic-schema.ts";
+import { type MailSender, mailSenderFields, toMailSender } from "../senders/mail-sender.ts";
 import { Utm, utmDescription } from "../sending/rendering/utm.ts";
 import { SendWindow } from "./send-window.ts";
+import { goalFields, goalInputFields } from "./sequence-goals.ts";
+import { SequenceTriggerConfig, triggerTypes } from "./trigger-schema.ts";
 
 export const sequenceStatuses = ["draft", "active", "paused", "archived"] as const;
 export type SequenceStatus = (typeof sequenceStatuses)[number];
-export const triggerTypes = [
-  "manual",
-  "tag_add",
-  "list_join",
-  "form_submit",
-  "webhook",
-  "custom_event",
-  "score_reached",
-] as const;
-export type SequenceTriggerType = (typeof triggerTypes)[number];
-
 const Id = z.int().positive();
-export const SequenceTriggerConfig = z
-  .strictObject({
-    tagId: Id.describe("For `tag_add`: id of the tag."),
-    tagName: singleLineText(100)
-      .trim()
-      .min(1)
-      .describe("For `tag_add`: name of the tag. A tag that does not exist yet is created."),
-    listId: Id.describe("For `list_join`: id of the list."),
-    formId: Id.describe("For `form_submit`: id of the form."),
-    eventName: singleLineText(100).trim().min(1).describe("For `custom_event`: name of the event."),
-    score: z
-      .int()
-      .min(-1_000_000)
-      .max(1_000_000)
-      .describe(
-        "For `score_reached`: the score to reach. Triggers when the score rises from below " +
-          "this value to this value or above.",
-      ),
-  })
-  .partial()
-  .meta({ id: "SequenceTriggerConfig" });
-export type SequenceTriggerConfig = z.output<typeof SequenceTriggerConfig>;
-
 const status = z
   .enum(sequenceStatuses)
   .describe(
@@ -72,18 +41,29 @@ const fields = {
   triggerType: z
     .enum(triggerTypes)
     .describe(
-      "What enrolls contacts while the sequence is active. Imports trigger it only with " +
+      "What enrolls contacts while the sequence is active. `email_opened` and `email_clicked`: " +
+        "the first open of an email, and the first click on a link in it; those of machines do " +
+        "not count. `field_changed`: a field of an existing contact changed. `unsubscribed`: the " +
+        "contact unsubscribed from its site; the sequence can do internal work, such as telling " +
+        "members, but send no email. `segment_enter` and `segment_leave`: the contact begins or " +
+        "ceases to match a segment, by a change of the contact or by time; contacts that match " +
+        "when the sequence becomes active have not entered. `date`: on a day before or after a " +
+        "date of the contact, in its own time zone or else the organization's. Until all " +
+        "contacts were looked at, some minutes after activation, these start none. " +
+        "Imports trigger sequences only with " +
         "`startSequences: true`. Requests and `webhookUrl` can enroll contacts with any " +
         "trigger.",
     ),
   triggerConfig: SequenceTriggerConfig.nullable().describe(
     "Details of the trigger. Required for `tag_add`, `list_join`, `form_submit`, " +
-      "`custom_event` and `score_reached`.",
+      "`custom_event`, `score_reached`, `field_changed`, `segment_enter`, `segment_leave` " +
+      "and `date`.",
   ),
   sendingConfigId: Id.nullable().describe(
     "Sending config of every email of the sequence. `null`: the organization's oldest " +
       "verified one.",
   ),
+  ...mailSenderFields,
   topicId: TopicId.describe(
     "Topic of every email of the sequence. For contacts who are not subscribed to it, the " +
       "sequence goes on without its emails. `null`: no topic.",
@@ -105,6 +85,7 @@ export const Sequence = z
     id: RecordId.describe("Id of the sequence, for GET /sequences/:id and `sequenceId` of forms."),
     siteId: RecordSiteId,
     ...fields,
+    ...goalFields,
     statusReason: z
       .string()
       .nullable()
@@ -115,6 +96,13 @@ export const Sequence = z
       .describe(
         "URL that enrolls or cancels a contact by email address, with a POST request. It " +
           "needs no other credential: keep it secret. `null` for callers who may only read.",
+      ),
+    callSecret: z
+      .string()
+      .nullable()
+      .describe(
+        "Secret that signs the requests of actions `call_url`, as that of a webhook endpoint " +
+          "does. `null` for callers who may only read.",
       ),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
@@ -131,10 +119,15 @@ export const NewSequence = z
     triggerType: fields.triggerType.default("manual"),
     triggerConfig: fields.triggerConfig.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
+    fromEmail: fields.fromEmail.default(null),
+    fromName: fields.fromName.default(null),
+    replyTo: fields.replyTo.default(null),
     topicId: fields.topicId.default(null),
     autoBcc: fields.autoBcc.default(null),
     utm: fields.utm.default(null),
     sendWindow: fields.sendWindow.default(null),
+    goals: goalInputFields.goals.default([]),
+    exits: goalInputFields.exits.default([]),
   })
   .meta({
     examples: [{ name: "Welcome", triggerType: "tag_add", triggerConfig: { tagName: "customer" } }],
@@ -142,21 +135,23 @@ export const NewSequence = z
 export type NewSequence = z.output<typeof NewSequence>;
 
 export const SequenceChanges = z
-  .object(fields)
+  .object({ ...fields, ...goalInputFields })
   .partial()
   .meta({ examples: [{ status: "active" }] });
 export type SequenceChanges = z.output<typeof SequenceChanges>;
 
 /** The stored record. */
-export interface SequenceItem extends Omit<Sequence, "webhookUrl" | "topicId" | "utm"> {
-  /** Absent on sequences stored before there were topics and parameters. */
-  topicId?: number | null;
-  utm?: Utm | null;
-  /** Part of the secret in its webhook URL. A new value invalidates the old URL. */
+export interface SequenceItem
+  extends Omit<Sequence, "webhookUrl" | "callSecret" | "goals" | "exits" | keyof MailSender>,
+    MailSender {
+  /** Absent in records of earlier versions of the service. */
+  goals?: Sequence["goals"] | undefined;
+  exits?: Sequence["exits"] | undefined;
+  /** Part of the secret in its webhook URL, and of `callSecret`. A new value changes both. */
   hook: string;
   stepsVersion: number;
   /** While it is active: the list or tag that triggers it. */
-  waitsAt?: { kind: GroupKind; id: number } | null;
+  waitsAt: { kind: GroupKind; id: number } | null;
   /** Optimistic lock: every change raises it, and writes compare it. */
   revision: number;
 }
@@ -191,14 +186,22 @@ export const changeWithRetry = <T>(attempt: () => Promise<T>): Promise<T> =>
 
 /** Adds the webhook URLs. */
 export async function toApiAll(orgId: number, items: SequenceItem[]): Promise<Sequence[]> {
-  const seal = await createSealer("sequence");
+  const [seal, sealCall] = await Promise.all([createSealer("sequence"), createSealer("call")]);
   return items.map((item) => ({
     ...item,
-    topicId: item.topicId ?? null,
-    utm: item.utm ?? null,
+    ...toMailSender(item),
+    goals: item.goals ?? [],
+    exits: item.exits ?? [],
+    callSecret: sealCall([orgId, item.id, item.hook]),
     webhookUrl: `${config.publicUrl}/api/v1/wh/sq/${seal([orgId, item.id, item.hook])}`,
   }));
 }
+
+/** Signs the requests of its actions. */
+export const getCallSecret = async (
+  orgId: number,
+  { id, hook }: Pick<SequenceItem, "id" | "hook">,
+): Promise<string> => (await createSealer("call"))([orgId, id, hook]);
 
 export const toApi = async (orgId: number, item: SequenceItem): Promise<Sequence> =>
   (await toApiAll(orgId, [item]))[0]!;

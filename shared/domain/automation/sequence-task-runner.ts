@@ -14,21 +14,23 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { undefinedIfMissing } from "../../errors.ts";
-import * as leases from "../../kernel/lease.ts";
 import { type JobOutcome, runLeasedJob } from "../../kernel/leased-job.ts";
+import * as leases from "../../kernel/leases.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { emailShards, type Key, type KeyRange, keys, ranges } from "../../keys.ts";
 import { queues } from "../../queues.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as lanes from "../sending/bulk/lanes.ts";
 import * as suspendedChunks from "../sending/bulk/suspended-chunks.ts";
-import { dueIndexAttributes } from "./cohorts.ts";
+import { dueIndexAttributes } from "./enrollment-scheduling.ts";
 import type { EnrollmentItem } from "./enrollment-schema.ts";
+import { loadTimezones } from "./send-window.ts";
 import { findItem } from "./sequence-schema.ts";
-import * as tasks from "./sequence-tasks.ts";
+import * as sequenceTasks from "./sequence-tasks.ts";
 import { enqueueTask, type SequenceTask } from "./sequence-tasks.ts";
-import * as graphStore from "./step-graph-store.ts";
-import { differs, endOfWait } from "./step-runner.ts";
+import * as stepGraphStore from "./step-graph-store.ts";
 import type { SequenceStep } from "./step-schema.ts";
+import { differs, endOfStepWait } from "./step-waits.ts";
 import { getContactsOf } from "./transition-commits.ts";
 
 // A worker that read the sequence before the task was written has ended after this time.
@@ -44,7 +46,7 @@ export async function runTask(orgId: number, sequenceId: number): Promise<void> 
   const until = addSeconds(workSeconds);
   const taken = await leases.take<SequenceTask>(keys.sequenceTask(orgId, sequenceId), {
     seconds: leaseSeconds,
-    set: tasks.dueIndexAttributes(sequenceId, addSeconds(leaseSeconds + 30)),
+    set: sequenceTasks.dueIndexAttributes(sequenceId, addSeconds(leaseSeconds + 30)),
     if: exists,
   });
   if (!taken) return;
@@ -66,7 +68,7 @@ async function runPass(task: SequenceTask, lease: leases.Lease, until: Date): Pr
   if (round === passes.length) await finishTask(task, lease);
   else {
     const at = round === 1 ? addSeconds(lateWriterSeconds, new Date(task.since)) : now();
-    const set = { round, ...tasks.dueIndexAttributes(task.sequenceId, at) };
+    const set = { round, ...sequenceTasks.dueIndexAttributes(task.sequenceId, at) };
     await leases.finish(lease, { set, remove: ["places"] });
   }
   return "done";
@@ -74,13 +76,13 @@ async function runPass(task: SequenceTask, lease: leases.Lease, until: Date): Pr
 
 async function finishTask(
   { orgId, sequenceId, what }: SequenceTask,
-  { key, owner }: leases.Lease,
+  lease: leases.Lease,
 ): Promise<void> {
   if (what === "remove")
     await writeMany(
       (await queryAll<Key>(ranges.sequenceCounts(orgId, sequenceId))).map((item) => remove(item)),
     );
-  await transact(remove(key, { if: equals("run", owner) }));
+  await transact(remove(lease.key, { if: leases.isOwnerCondition(lease) }));
 }
 
 /** Returns the position that the pass reached in the shard. */
@@ -119,11 +121,19 @@ async function releaseEnrollments(
 ): Promise<void> {
   const sequence = await findItem({ orgId }, sequenceId).catch(undefinedIfMissing);
   if (sequence?.status !== "active" || !page.length) return;
-  const steps = new Map(
-    (await graphStore.getGraph(orgId, sequence)).steps.map((step) => [step.id, step]),
-  );
+  const [graph, contacts, timezoneOf] = await Promise.all([
+    stepGraphStore.getGraph(orgId, sequence),
+    getContactsOf(
+      orgId,
+      page.filter(({ waiting }) => waiting),
+    ),
+    loadTimezones(orgId, sequence.sendWindow),
+  ]);
+  const steps = new Map(graph.steps.map((step) => [step.id, step]));
   const released = page.flatMap((item) => {
-    const at = newDueTime(item, item.stepId === undefined ? undefined : steps.get(item.stepId));
+    const step = item.stepId === undefined ? undefined : steps.get(item.stepId);
+    const contact = contacts.get(item.contactId);
+    const at = newDueTime(item, step, { contact, timezone: timezoneOf(contact) });
     return at === undefined ? [] : [{ item, at }];
   });
   await updateMany(
@@ -136,10 +146,16 @@ async function releaseEnrollments(
 }
 
 /** Undefined for an enrollment that stays as it is. */
-function newDueTime(item: EnrollmentItem, step: SequenceStep | undefined): string | undefined {
-  const { held, stepId, waiting, at } = item;
+function newDueTime(
+  item: EnrollmentItem,
+  step: SequenceStep | undefined,
+  { contact, timezone }: { contact: ContactItem | undefined; timezone: string },
+): string | undefined {
+  const { held, stepId, waiting, at, lastProgressAt } = item;
   const stepIsRemoved = stepId !== undefined && !step;
-  const end = waiting && step?.type === "delay" ? endOfWait(item, step) : undefined;
+  const isWait = step?.type === "delay" || step?.type === "wait_until";
+  const start = new Date(lastProgressAt);
+  const end = waiting && isWait ? endOfStepWait(step, { start, contact, timezone }) : undefined;
   const waitIsChanged = end ? differs(end, new Date(at)) : waiting;
   if (!held && !stepIsRemoved && !waitIsChanged) return undefined;
   return new Date(Math.max(end?.getTime() ?? 0, now().getTime())).toISOString();

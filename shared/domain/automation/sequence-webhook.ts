@@ -8,7 +8,8 @@ import { EmailAddress, normalizeEmail, singleLineText } from "../../kernel/email
 import { RecordId } from "../../kernel/record-fields.ts";
 import { openToken } from "../../kernel/sealed-tokens.ts";
 import { keys } from "../../keys.ts";
-import { type ContactItem, ContactRow, CustomFields } from "../audience/contacts/contact-schema.ts";
+import { type ContactItem, ContactRow } from "../audience/contacts/contact-schema.ts";
+import { CustomFields } from "../audience/contacts/custom-fields.ts";
 import { upsert } from "../audience/contacts/upserts.ts";
 import * as enrollments from "./enrollments.ts";
 import { findItem, type SequenceItem } from "./sequence-schema.ts";

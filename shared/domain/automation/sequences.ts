@@ -2,17 +2,20 @@
 // enrollments.ts and advance.ts move the contacts.
 
 import { allEqual } from "../../adapters/dynamodb/conditions.ts";
-import { transact, type Write, write } from "../../adapters/dynamodb/table.ts";
+import { ConditionFailed, transact, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
-import * as groups from "../audience/groups/groups.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
-import * as sources from "../sending/mail-sources.ts";
+import { findDefault } from "../senders/choose-config.ts";
+import { findConfigOfSender, requireAllowedFrom, toMailSender } from "../senders/mail-sender.ts";
+import * as mailSources from "../sending/mail-sources.ts";
+import { clearListenerCache, listenerWrites } from "./event-listeners.ts";
+import { withGoalReferences } from "./sequence-goals.ts";
+import { sequenceReferences } from "./sequence-references.ts";
 import {
   changeWithRetry,
   changeWrite,
@@ -25,12 +28,16 @@ import {
   toApi,
   toApiAll,
 } from "./sequence-schema.ts";
-import * as tasks from "./sequence-tasks.ts";
+import { clearStartRules } from "./sequence-starts.ts";
+import * as sequenceTasks from "./sequence-tasks.ts";
+import { removeDraftWrite } from "./step-drafts.ts";
 import * as stepGraph from "./step-graph.ts";
-import * as graphStore from "./step-graph-store.ts";
+import * as stepGraphProblems from "./step-graph-problems.ts";
+import * as stepGraphStore from "./step-graph-store.ts";
 import type { SequenceSteps } from "./step-schema.ts";
-import { getTemplates } from "./steps.ts";
-import * as triggers from "./triggers.ts";
+import { resolveReferences, resolveTrigger } from "./trigger-references.ts";
+import * as triggerRegistrations from "./trigger-registrations.ts";
+import { checkTriggerConfig } from "./trigger-schema.ts";
 
 export async function create(caller: CallerScope, input: NewSequence): Promise<Sequence> {
   const siteId = await sites.resolveSiteId(caller, input.siteId);
@@ -48,24 +55,25 @@ export async function insertSequence(
   input: NewSequence & { siteId: number },
   { graph, extraWrites = [] }: { graph: stepGraph.StepGraph; extraWrites?: Write[] },
 ): Promise<SequenceItem> {
+  checkTriggerConfig(input, false);
   const stepsVersion = graph.steps.length ? 1 : 0;
   const sequence: SequenceItem = {
     ...(await records.newRecordFields("SEQUENCE")),
     ...input,
+    triggerConfig: await resolveReferences(caller, input),
+    ...(await resolveGoals(caller, input.siteId, input)),
     statusReason: null,
     hook: ids.randomBase62(16),
     stepsVersion,
     waitsAt: null,
     revision: 1,
   };
-  triggers.checkTriggerConfig(sequence, false);
-  await checkTrigger(caller, sequence);
   await Promise.all([checkSender(caller, sequence), checkTopic(caller, sequence)]);
   if (sequence.status === "active") await checkCanActivate(caller.orgId, sequence, graph);
   const resolved = await resolveTrigger(caller, sequence);
   const graphWrites = stepsVersion
     ? [
-        await graphStore.graphWrite(
+        await stepGraphStore.graphWrite(
           caller.orgId,
           { sequenceId: sequence.id, version: stepsVersion },
           graph,
@@ -76,10 +84,24 @@ export async function insertSequence(
     record: resolved,
     extraWrites: [
       ...graphWrites,
-      ...(await triggers.triggerWrites(caller.orgId, undefined, resolved)),
+      ...(await triggerRegistrations.triggerWrites(caller.orgId, undefined, resolved)),
+      ...(await listenerWrites(caller.orgId, undefined, { sequence: resolved, graph })),
       ...extraWrites,
     ],
   });
+}
+
+/** The given goals and exits, with ids of lists and tags. */
+async function resolveGoals(
+  { orgId }: CallerScope,
+  siteId: number,
+  { goals, exits }: Pick<SequenceChanges, "goals" | "exits">,
+): Promise<Pick<SequenceItem, "goals" | "exits">> {
+  const site = { orgId, siteId };
+  return {
+    ...(goals && { goals: await withGoalReferences(site, goals, "goals") }),
+    ...(exits && { exits: await withGoalReferences(site, exits, "exits") }),
+  };
 }
 
 export const find = async (caller: CallerScope, id: number): Promise<Sequence> =>
@@ -111,9 +133,13 @@ export async function change(
   changes: SequenceChanges,
 ): Promise<Sequence> {
   const [before, after] = await changeWithRetry(() => changeOnce(caller, id, changes));
-  triggers.clearTriggerCache(caller.orgId, after.siteId);
+  triggerRegistrations.clearTriggerCache(caller.orgId, after.siteId);
+  clearListenerCache(caller.orgId, after.siteId);
+  clearStartRules(caller.orgId, id);
   if (before.status !== "active" && after.status === "active")
-    await tasks.enqueueTask(caller.orgId, id);
+    await sequenceTasks.enqueueTask(caller.orgId, id);
+  if (after.status === "active" && triggerRegistrations.isWatched(after))
+    await triggerRegistrations.enqueueNewWatch(caller.orgId, id);
   return find(caller, id);
 }
 
@@ -137,42 +163,30 @@ async function changeOnce(
     ...definedChanges,
     ...(changes.status !== undefined && { statusReason: null }),
   };
-  triggers.checkTriggerConfig(wanted, false);
-  if (changes.triggerConfig) await checkTrigger(caller, wanted);
-  if (changes.sendingConfigId !== undefined) await checkSender(caller, wanted);
+  checkTriggerConfig(wanted, false);
+  if (changes.triggerConfig) wanted.triggerConfig = await resolveReferences(caller, wanted);
+  Object.assign(wanted, await resolveGoals(caller, before.siteId, changes));
+  if (changes.sendingConfigId !== undefined || changes.fromEmail !== undefined)
+    await checkSender(caller, wanted);
   if (changes.topicId !== undefined) await checkTopic(caller, wanted);
-  if (wanted.status === "active")
-    await checkCanActivate(caller.orgId, wanted, await graphStore.getGraph(caller.orgId, wanted));
+  const graph = await stepGraphStore.getGraph(caller.orgId, wanted);
+  if (wanted.status === "active") await checkCanActivate(caller.orgId, wanted, graph);
   const after = await resolveTrigger(caller, wanted);
-  const {
-    name,
-    status,
-    statusReason,
-    triggerType,
-    triggerConfig,
-    sendingConfigId,
-    topicId,
-    autoBcc,
-    utm,
-    sendWindow,
-    waitsAt,
-  } = after;
+  const { name, status, statusReason, triggerType, triggerConfig, waitsAt } = after;
+  const { sendingConfigId, topicId, autoBcc, utm, sendWindow, goals, exits } = after;
   const set = {
-    name,
-    status,
-    statusReason,
-    triggerType,
-    triggerConfig,
-    sendingConfigId,
-    topicId: topicId ?? null,
-    autoBcc,
-    utm: utm ?? null,
-    sendWindow,
-    waitsAt: waitsAt ?? null,
+    ...{ name, status, statusReason, triggerType, triggerConfig, waitsAt },
+    ...{ sendingConfigId, topicId, autoBcc, utm, sendWindow, goals, exits },
+    ...toMailSender(after),
   };
   await write(
     changeWrite(caller.orgId, before, set),
-    ...(await triggers.triggerWrites(caller.orgId, before, after)),
+    ...(await triggerRegistrations.triggerWrites(caller.orgId, before, after)),
+    ...(await listenerWrites(
+      caller.orgId,
+      { sequence: before, graph },
+      { sequence: after, graph },
+    )),
     ...statusChangeWrites(caller.orgId, before, after),
   );
   return [before, after];
@@ -189,31 +203,48 @@ function statusChangeWrites(
 ): Write[] {
   const isActive = status === "active";
   if ((before.status === "active") === isActive) return [];
-  const stateWrite = sources.setSourceStateWrite(
+  const stateWrite = mailSources.setSourceStateWrite(
     orgId,
     { kind: "sequence", id },
     isActive ? "going" : "paused",
   );
   return isActive
-    ? [stateWrite, tasks.releaseTaskWrite(orgId, { sequenceId: id, siteId })]
+    ? [stateWrite, sequenceTasks.releaseTaskWrite(orgId, { sequenceId: id, siteId })]
     : [stateWrite];
 }
 
 /**
- * Pauses a sequence that cannot continue and stores the reason. Does nothing if it has changed
- * since it was read.
+ * Pauses a sequence that cannot continue and stores the reason. Returns false and does nothing if
+ * it has changed since it was read.
  */
 export async function pauseWithReason(
   orgId: number,
   sequence: SequenceItem,
   statusReason: string,
-): Promise<void> {
+): Promise<boolean> {
   const paused = { status: "paused" as const, statusReason };
-  await transact(
+  const graph = await stepGraphStore.getGraph(orgId, sequence);
+  return transact(
     changeWrite(orgId, sequence, { ...paused, waitsAt: null }),
-    ...(await triggers.triggerWrites(orgId, sequence, { ...sequence, ...paused })),
-    sources.setSourceStateWrite(orgId, { kind: "sequence", id: sequence.id }, "paused"),
+    ...(await triggerRegistrations.triggerWrites(orgId, sequence, { ...sequence, ...paused })),
+    ...(await listenerWrites(orgId, { sequence, graph }, undefined)),
+    mailSources.setSourceStateWrite(orgId, { kind: "sequence", id: sequence.id }, "paused"),
   );
+}
+
+/** Pauses the sequence if it is active, because a record that it uses is being deleted. */
+export async function pauseForDeletion(
+  orgId: number,
+  id: number,
+  statusReason: string,
+): Promise<void> {
+  const siteId = await changeWithRetry(async () => {
+    const sequence = await findItem({ orgId }, id);
+    if (sequence.status === "active" && !(await pauseWithReason(orgId, sequence, statusReason)))
+      throw new ConditionFailed(0);
+    return sequence.siteId;
+  });
+  triggerRegistrations.clearTriggerCache(orgId, siteId);
 }
 
 /**
@@ -223,17 +254,20 @@ export async function pauseWithReason(
 export async function remove(caller: CallerScope, id: number): Promise<void> {
   const { siteId } = await changeWithRetry(async () => {
     const sequence = await findItem(caller, id);
+    const graph = await stepGraphStore.getGraph(caller.orgId, sequence);
     await write(
       ...records.removeWrites("SEQUENCE", caller, sequence),
-      ...(await triggers.triggerWrites(caller.orgId, sequence, undefined)),
-      ...graphStore.expireGraphWrites(caller.orgId, sequence),
-      sources.setSourceStateWrite(caller.orgId, { kind: "sequence", id }, "cancelled"),
-      tasks.removalTaskWrite(caller.orgId, { sequenceId: id, siteId: sequence.siteId }),
+      ...(await triggerRegistrations.triggerWrites(caller.orgId, sequence, undefined)),
+      ...(await listenerWrites(caller.orgId, { sequence, graph }, undefined)),
+      ...stepGraphStore.expireGraphWrites(caller.orgId, sequence),
+      removeDraftWrite(caller.orgId, id),
+      mailSources.setSourceStateWrite(caller.orgId, { kind: "sequence", id }, "cancelled"),
+      sequenceTasks.removalTaskWrite(caller.orgId, { sequenceId: id, siteId: sequence.siteId }),
     );
     return sequence;
   });
-  triggers.clearTriggerCache(caller.orgId, siteId);
-  await tasks.enqueueTask(caller.orgId, id);
+  triggerRegistrations.clearTriggerCache(caller.orgId, siteId);
+  await sequenceTasks.enqueueTask(caller.orgId, id);
 }
 
 /** Replaces the secret in the webhook URL: the old URL stops working at once. */
@@ -244,40 +278,11 @@ export const rotateWebhook = (caller: CallerScope, id: number): Promise<Sequence
     return find(caller, id);
   });
 
-/** Sets `waitsAt`. A tag that `triggerConfig` names is created if it does not exist. */
-async function resolveTrigger(caller: CallerScope, sequence: SequenceItem): Promise<SequenceItem> {
-  if (sequence.status !== "active") return { ...sequence, waitsAt: null };
-  triggers.checkTriggerConfig(sequence, true);
-  const waitsAt = await triggers.resolveTriggerGroup(
-    sequence,
-    async (name) => (await groups.getOrCreateTags(caller, sequence.siteId, [name])).get(name)!,
-  );
-  if (waitsAt)
-    await groups.findOfSite(waitsAt.kind, caller, { id: waitsAt.id, siteId: sequence.siteId });
-  return { ...sequence, waitsAt };
-}
-
-const referencedKinds = { tagId: "TAG", listId: "LIST", formId: "FORM" } as const;
-
-/** 404 for a tag, list or form that does not exist, 400 for one of another site. */
-async function checkTrigger(
-  caller: CallerScope,
-  { siteId, triggerConfig }: SequenceItem,
-): Promise<void> {
-  for (const name of ["tagId", "listId", "formId"] as const)
-    if (triggerConfig?.[name] !== undefined)
-      await records.findOfSite(referencedKinds[name], caller, {
-        id: triggerConfig[name],
-        siteId,
-        path: `triggerConfig.${name}`,
-      });
-}
-
 async function checkSender(
   { orgId }: CallerScope,
-  { sendingConfigId }: SequenceItem,
+  { sendingConfigId, fromEmail }: SequenceItem,
 ): Promise<void> {
-  if (sendingConfigId !== null) await sendingConfigs.findWithSender({ orgId }, sendingConfigId);
+  if (sendingConfigId !== null) await findConfigOfSender({ orgId }, sendingConfigId, { fromEmail });
 }
 
 async function checkTopic(caller: CallerScope, { siteId, topicId }: SequenceItem): Promise<void> {
@@ -286,31 +291,27 @@ async function checkTopic(caller: CallerScope, { siteId, topicId }: SequenceItem
 
 async function checkCanActivate(
   orgId: number,
-  { siteId, sendingConfigId }: SequenceItem,
+  sequence: SequenceItem,
   current: stepGraph.StepGraph,
 ): Promise<void> {
-  const [first] = stepGraph.missingParts(current);
+  const [first] = stepGraphProblems.missingParts(current, sequence.triggerType);
   if (first)
     throw invalid(`The sequence cannot be active: ${first}`, {
       details: [{ path: "status", message: first }],
     });
-  const templateIds = [
-    ...new Set(
-      current.steps.flatMap(({ type, templateId }) => (type === "email" ? (templateId ?? []) : [])),
-    ),
-  ];
-  if (!templateIds.length) return;
-  const templates = await getTemplates(orgId, templateIds);
-  const missingId = templateIds.find((id) => templates.get(id)?.siteId !== siteId);
-  if (missingId !== undefined) {
-    const message = `The sequence cannot be active: template ${missingId} no longer exists`;
-    throw invalid(message, { details: [{ path: "status", message }] });
+  const [missing] = await records.listMissing({ orgId }, sequenceReferences(sequence, current));
+  if (missing) {
+    const message = `The sequence cannot be active: ${missing.message}`;
+    throw invalid(message, { details: [{ path: missing.path, message }] });
   }
-  if (sendingConfigId === null) await sendingConfigs.findDefault(orgId);
+  const sendsEmail = current.steps.some(({ type }) => type === "email");
+  if (!sendsEmail || sequence.sendingConfigId !== null) return;
+  const config = await findDefault(orgId);
+  if (sequence.fromEmail) await requireAllowedFrom({ orgId }, config, sequence.fromEmail);
 }
 
 export async function listSteps(caller: CallerScope, id: number): Promise<SequenceSteps> {
   const sequence = await findItem(caller, id);
-  const { steps } = await graphStore.getGraph(caller.orgId, sequence);
+  const { steps } = await stepGraphStore.getGraph(caller.orgId, sequence);
   return { stepsVersion: sequence.stepsVersion, steps };
 }

@@ -10,6 +10,9 @@ import { keys } from "../../keys.ts";
 import type { SequenceItem } from "./sequence-schema.ts";
 import { emptyGraph, type StepGraph } from "./step-graph.ts";
 
+/** Fields that steps of earlier versions of the service do not have. */
+const addedFields = { splitConfig: null, waitConfig: null, actionConfig: null };
+
 const graphCache = createLruCache<StepGraph>(16_000_000);
 
 /** Cached in the process: a version never changes. */
@@ -25,12 +28,8 @@ export async function getGraph(
     keys.recordBody(orgId, "SEQUENCE", { id, version: stepsVersion }),
   );
   if (!item) throw missing("The sequence does not exist");
-  const { steps, gone } = await decompress<StepGraph>(item);
-  // Steps stored before they could have a preview text lack it.
-  const graph = {
-    steps: steps.map((step) => ({ ...step, previewText: step.previewText ?? null })),
-    gone,
-  };
+  const stored = await decompress<StepGraph>(item);
+  const graph = { ...stored, steps: stored.steps.map((step) => ({ ...addedFields, ...step })) };
   graphCache.set(name, graph, 2 * JSON.stringify(graph).length + 500);
   return graph;
 }

@@ -1,21 +1,50 @@
-// A step of a sequence: an email, a delay or a condition.
+// A step of a sequence, such as an email, a delay or a condition.
 import * as z from "zod";
 import { exactlyOneOf } from "../../kernel/either-or.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
 import { PreviewText } from "../sending/rendering/utm.ts";
 import { SendWindow } from "./send-window.ts";
+import { ActionConfig, ActionConfigInput } from "./step-actions/action-config.ts";
+import {
+  maxDelayMinutes,
+  Order,
+  SplitConfig,
+  WaitConfig,
+  WaitConfigInput,
+} from "./step-configs.ts";
 
-export const stepTypes = ["email", "delay", "condition"] as const;
+export const stepTypes = [
+  "email",
+  "delay",
+  "condition",
+  "split",
+  "exit",
+  "wait_until",
+  "action",
+] as const;
 export type StepType = (typeof stepTypes)[number];
 
 const previewText = PreviewText.nullable().describe(
   "For `email`: text that mail programs show behind the subject, with Liquid. `null`: none.",
 );
 const Id = z.int().positive();
-const maxOrder = 1_000_000;
-const Order = z.int().min(1).max(maxOrder);
-const maxDelayMinutes = 2 * 365 * 24 * 60;
+const typeText =
+  "`email` sends an email, `delay` waits, `condition` branches by rules, `split` branches by " +
+  "chance, `exit` ends the sequence for the contact, `wait_until` waits for an event, a date, or " +
+  "a weekday and hour, `action` changes the contact.";
+const actionText =
+  "For `action`: what it does, exactly once for each enrollment. An action that is not possible, " +
+  "such as with a list that was deleted, is skipped: see `actionProblems` of the enrollment.";
+const waitText =
+  "For `wait_until`: what to wait for. Events that arrive before the contact reaches the step do " +
+  "not count.";
+const splitText =
+  "For `split`: the ways and their weights. The way of a contact is drawn once and stays.";
+const delayText =
+  "For `delay`: minutes to wait. A multiple of 1,440 is in calendar days: the wait ends at the " +
+  "same time of day in the time zone of the contact, the send window or the organization, also " +
+  "when the clocks change.";
 
 const branchField = (what: string) =>
   Order.nullable()
@@ -26,7 +55,16 @@ const branchField = (what: string) =>
     );
 
 const branchFields = {
-  nextStepOrder: branchField("For `email` and `delay`: `stepOrder` of the following step."),
+  nextStepOrder: branchField(
+    "For `email`, `delay`, `wait_until` and `action`: `stepOrder` of the following step.",
+  ),
+  timeoutStepOrder: Order.nullable()
+    .optional()
+    .describe(
+      "For `wait_until`: `stepOrder` of the following step if the event does not come in time, " +
+        "or if the contact has no such date. Must be greater than the step's own `stepOrder`. If " +
+        "omitted: as after the event or date. `null`: the sequence ends here.",
+    ),
   trueBranchStepOrder: branchField(
     "For `condition`: `stepOrder` of the following step if the condition holds.",
   ),
@@ -39,15 +77,16 @@ export const SequenceStep = z
   .object({
     id: RecordId.describe("Id of the step, for PUT /sequences/:id/steps/:stepId."),
     stepOrder: Count.describe("Position of the step in its sequence, from 1. Gaps are allowed."),
-    type: z
-      .enum(stepTypes)
-      .describe("`email` sends an email, `delay` waits, `condition` branches."),
+    type: z.enum(stepTypes).describe(typeText),
     templateId: RecordId.nullable().describe("For `email`: the template. `null` otherwise."),
     previewText,
-    delayMinutes: Count.nullable().describe("For `delay`: minutes to wait. `null` otherwise."),
+    delayMinutes: Count.nullable().describe(`${delayText} \`null\` otherwise.`),
     conditionConfig: SegmentRules.nullable().describe(
       "For `condition`: the segment rules. `null` otherwise.",
     ),
+    splitConfig: SplitConfig.nullable().describe(`${splitText} \`null\` otherwise.`),
+    waitConfig: WaitConfig.nullable().describe(`${waitText} \`null\` otherwise.`),
+    actionConfig: ActionConfig.nullable().describe(`${actionText} \`null\` otherwise.`),
     ...branchFields,
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
@@ -65,22 +104,29 @@ const inputFields = {
     .min(0)
     .max(maxDelayMinutes)
     .nullable()
-    .describe("For `delay`: minutes to wait, up to two years (1,051,200)."),
+    .describe(`${delayText} At most two years (1,051,200).`),
   conditionConfig: StepRulesInput.nullable().describe(
     "For `condition`: segment rules, tested when the contact reaches the step. Also takes " +
       "`step.<order>.opened` and `step.<order>.clicked`: whether the contact opened or clicked " +
-      "the email of that step.",
+      "the email of that step; and `properties.<key>`: a property of the event that the latest " +
+      "`wait_until` ended with, else of the one that started the sequence.",
   ),
+  splitConfig: SplitConfig.nullable().describe(splitText),
+  waitConfig: WaitConfigInput.nullable().describe(waitText),
+  actionConfig: ActionConfigInput.nullable().describe(actionText),
   ...branchFields,
 };
 
 export const NewSequenceStep = z.object({
-  type: z.enum(stepTypes).describe("`email` sends an email, `delay` waits, `condition` branches."),
+  type: z.enum(stepTypes).describe(typeText),
   stepOrder: Order.optional().describe("Position of the step. Defaults to after the last step."),
   templateId: inputFields.templateId.optional(),
   previewText: previewText.optional(),
   delayMinutes: inputFields.delayMinutes.optional(),
   conditionConfig: inputFields.conditionConfig.optional(),
+  splitConfig: inputFields.splitConfig.optional(),
+  waitConfig: inputFields.waitConfig.optional(),
+  actionConfig: inputFields.actionConfig.optional(),
   ...branchFields,
 });
 export type NewSequenceStep = z.output<typeof NewSequenceStep>;
@@ -106,7 +152,7 @@ const GraphStep = NewSequenceStep.extend({
   stepOrder: Order.optional().describe(
     "Position of the step. Defaults to after the step before it in the list.",
   ),
-});
+}).meta({ id: "ReplacingStep" });
 export type GraphStep = z.output<typeof GraphStep>;
 
 export const maxSteps = 500;
@@ -186,9 +232,7 @@ export type AddStepsRequest = z.output<typeof AddStepsRequest>;
 
 export const SequenceStepChanges = z
   .object({
-    type: z
-      .enum(stepTypes)
-      .describe("`email` sends an email, `delay` waits, `condition` branches."),
+    type: z.enum(stepTypes).describe(typeText),
     ...inputFields,
   })
   .partial()

@@ -10,11 +10,15 @@ import * as ids from "../../ids.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
 import { withGroupIds } from "../audience/segments/group-ids.ts";
-import type { TemplateMeta } from "../content/templates.ts";
+import type { SentTemplate } from "../content/templates.ts";
+import { clearListenerCache, listenerWrites } from "./event-listeners.ts";
 import { changeWithRetry, changeWrite, findItem, type SequenceItem } from "./sequence-schema.ts";
-import * as tasks from "./sequence-tasks.ts";
-import * as stepGraph from "./step-graph.ts";
-import * as graphStore from "./step-graph-store.ts";
+import * as sequenceTasks from "./sequence-tasks.ts";
+import { resolveActionConfig, withNewTags } from "./step-actions/resolve-action-config.ts";
+import type * as stepGraph from "./step-graph.ts";
+import * as stepGraphChanges from "./step-graph-changes.ts";
+import * as stepGraphProblems from "./step-graph-problems.ts";
+import * as stepGraphStore from "./step-graph-store.ts";
 import type {
   AddStepsRequest,
   NewSequenceStep,
@@ -43,7 +47,7 @@ export async function add(
       );
       return checkComplete(
         sequence,
-        stepGraph.addSteps(graph, { input: resolved, stamps, insert }),
+        stepGraphChanges.addSteps(graph, { input: resolved, stamps, insert }),
       );
     },
   });
@@ -59,7 +63,8 @@ export async function change(
   { sequenceId, stepId }: { sequenceId: number; stepId: number },
   changes: SequenceStepChanges,
 ): Promise<SequenceStep> {
-  const movesWaits = changes.delayMinutes !== undefined || changes.type !== undefined;
+  const { delayMinutes, waitConfig, type } = changes;
+  const movesWaits = [delayMinutes, waitConfig, type].some((value) => value !== undefined);
   const { graph: next } = await editGraph(caller, sequenceId, {
     edit: async (sequence, graph) => {
       findStep(graph, stepId);
@@ -68,14 +73,19 @@ export async function change(
       const updatedAt = now().toISOString();
       return checkComplete(
         sequence,
-        stepGraph.changeStep(graph, stepId, { changes: resolved!, updatedAt }),
+        stepGraphChanges.changeStep(graph, stepId, { changes: resolved!, updatedAt }),
       );
     },
     extraWrites: ({ siteId }) =>
-      movesWaits ? [tasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })] : [],
+      movesWaits ? [sequenceTasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })] : [],
   });
-  if (movesWaits) await tasks.enqueueTask(caller.orgId, sequenceId);
+  if (movesWaits) await sequenceTasks.enqueueTask(caller.orgId, sequenceId);
   return findStep(next, stepId);
+}
+
+interface ReplacedSteps extends ReplaceStepsRequest {
+  /** Called at each attempt. Its writes are part of the transaction. */
+  furtherWrites?: () => Promise<Write[]>;
 }
 
 /**
@@ -85,7 +95,7 @@ export async function change(
 export async function replace(
   caller: CallerScope,
   sequenceId: number,
-  { stepsVersion, steps: input, sendWindow }: ReplaceStepsRequest,
+  { stepsVersion, steps: input, sendWindow, furtherWrites }: ReplacedSteps,
 ): Promise<SequenceSteps> {
   const added = input.filter(({ id }) => id === undefined);
   const firstId = added.length ? await ids.nextId("STEP", added.length) : 0;
@@ -98,26 +108,28 @@ export async function replace(
       if (isStale && !input.every(({ id }) => id === undefined || hasStep(current, id)))
         throw stepsChanged();
       const site = { orgId: caller.orgId, sequence };
-      const next = stepGraph.replaceSteps(current, {
+      const next = stepGraphChanges.replaceSteps(current, {
         input: await withReferences(site, input, (i) => `steps.${i}.`),
         stamps,
         updatedAt: at,
         mustBeComplete: sequence.status === "active",
       });
       if (
-        stepGraph.hasSameSteps(current, next, stamps) &&
+        stepGraphChanges.hasSameSteps(current, next, stamps) &&
         (sendWindow === undefined || isDeepStrictEqual(sendWindow, sequence.sendWindow))
       )
         return current;
       if (isStale) throw stepsChanged();
-      movesWaits = stepGraph.movesEnrollments(current, next);
+      movesWaits = stepGraphChanges.movesEnrollments(current, next);
       return checkComplete(sequence, next);
     },
     changes: sendWindow === undefined ? {} : { sendWindow },
-    extraWrites: ({ siteId }) =>
-      movesWaits ? [tasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })] : [],
+    extraWrites: async ({ siteId }) => [
+      ...(movesWaits ? [sequenceTasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })] : []),
+      ...((await furtherWrites?.()) ?? []),
+    ],
   });
-  if (movesWaits) await tasks.enqueueTask(caller.orgId, sequenceId);
+  if (movesWaits) await sequenceTasks.enqueueTask(caller.orgId, sequenceId);
   return { stepsVersion: newVersion, steps: graph.steps };
 }
 
@@ -134,10 +146,12 @@ export async function remove(
   stepId: number,
 ): Promise<void> {
   await editGraph(caller, sequenceId, {
-    edit: async (_, graph) => stepGraph.removeStep(graph, findStep(graph, stepId)),
-    extraWrites: ({ siteId }) => [tasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })],
+    edit: async (_, graph) => stepGraphChanges.removeStep(graph, findStep(graph, stepId)),
+    extraWrites: ({ siteId }) => [
+      sequenceTasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId }),
+    ],
   });
-  await tasks.enqueueTask(caller.orgId, sequenceId);
+  await sequenceTasks.enqueueTask(caller.orgId, sequenceId);
 }
 
 function findStep({ steps }: stepGraph.StepGraph, stepId: number): SequenceStep {
@@ -147,8 +161,12 @@ function findStep({ steps }: stepGraph.StepGraph, stepId: number): SequenceStep 
 }
 
 /** 400 when the sequence is active and a step is incomplete. */
-function checkComplete({ status }: SequenceItem, next: stepGraph.StepGraph): stepGraph.StepGraph {
-  const [message] = status === "active" ? stepGraph.missingParts(next) : [];
+function checkComplete(
+  { status, triggerType }: SequenceItem,
+  next: stepGraph.StepGraph,
+): stepGraph.StepGraph {
+  const missing = status === "active" ? stepGraphProblems.missingParts(next, triggerType) : [];
+  const [message] = missing;
   if (message)
     throw invalid(`The sequence is active: ${message}`, {
       details: [{ path: "steps", message }],
@@ -157,12 +175,12 @@ function checkComplete({ status }: SequenceItem, next: stepGraph.StepGraph): ste
 }
 
 /**
- * The steps with ids in place of the names of lists and tags. 400 for a template, list or tag that
- * the site does not have, and for a preview text that is not Liquid. `prefixOf` is the path of a
- * step in the request.
+ * The steps with ids in place of the names of lists and tags. 400 for a template, list, tag, topic
+ * or sequence that the site does not have, and for a preview text that is not Liquid. `prefixOf` is
+ * the path of a step in the request.
  */
-async function withReferences<S extends SequenceStepChanges>(
-  { orgId, sequence: { siteId } }: { orgId: number; sequence: SequenceItem },
+export async function withReferences<S extends SequenceStepChanges>(
+  { orgId, sequence: { id: sequenceId, siteId } }: { orgId: number; sequence: SequenceItem },
   steps: S[],
   prefixOf: (index: number) => string,
 ): Promise<S[]> {
@@ -171,10 +189,27 @@ async function withReferences<S extends SequenceStepChanges>(
       liquid.compile(previewText, { escape: true, field: `${prefixOf(i)}previewText` });
   await checkTemplates({ orgId, siteId }, steps, prefixOf);
   return inParallel(8, steps, async (step, i) => {
-    const rules = step.conditionConfig;
-    if (!rules) return step;
-    const path = `${prefixOf(i)}conditionConfig`;
-    return { ...step, conditionConfig: await withGroupIds({ orgId, siteId }, rules, path) };
+    const site = { orgId, siteId };
+    const { conditionConfig: rules, waitConfig, actionConfig } = step;
+    const filter = waitConfig?.filter;
+    const at = (name: string) => `${prefixOf(i)}${name}`;
+    return {
+      ...step,
+      ...(rules && { conditionConfig: await withGroupIds(site, rules, at("conditionConfig")) }),
+      ...(filter && {
+        waitConfig: {
+          ...waitConfig,
+          filter: await withGroupIds(site, filter, at("waitConfig.filter")),
+        },
+      }),
+      ...(actionConfig && {
+        actionConfig: await resolveActionConfig(
+          { ...site, sequenceId },
+          actionConfig,
+          at("actionConfig"),
+        ),
+      }),
+    };
   });
 }
 
@@ -196,8 +231,8 @@ async function checkTemplates(
 export async function getTemplates(
   orgId: number,
   templateIds: number[],
-): Promise<Map<number, TemplateMeta>> {
-  const found = await getMany<TemplateMeta>(
+): Promise<Map<number, SentTemplate>> {
+  const found = await getMany<SentTemplate>(
     templateIds.map((id) => keys.record(orgId, "TEMPLATE", id)),
     { consistent: true },
   );
@@ -214,7 +249,7 @@ interface GraphEditOptions {
   edit: GraphEdit;
   /** Further changes of the sequence. */
   changes?: Partial<SequenceItem>;
-  extraWrites?: (sequence: SequenceItem) => Write[];
+  extraWrites?: (sequence: SequenceItem) => Write[] | Promise<Write[]>;
 }
 
 const editGraph = (
@@ -224,15 +259,23 @@ const editGraph = (
 ): Promise<{ graph: stepGraph.StepGraph; stepsVersion: number }> =>
   changeWithRetry(async () => {
     const sequence = await findItem(caller, sequenceId);
-    const graph = await graphStore.getGraph(caller.orgId, sequence);
-    const next = await edit(sequence, graph);
-    if (next === graph) return { graph, stepsVersion: sequence.stepsVersion };
+    const graph = await stepGraphStore.getGraph(caller.orgId, sequence);
+    const edited = await edit(sequence, graph);
+    const furtherWrites = await extraWrites(sequence);
+    if (edited === graph) {
+      if (furtherWrites.length) await write(...furtherWrites);
+      return { graph, stepsVersion: sequence.stepsVersion };
+    }
     const stepsVersion = sequence.stepsVersion + 1;
+    const site = { orgId: caller.orgId, siteId: sequence.siteId };
+    const next = { ...edited, steps: await withNewTags(site, edited.steps) };
     await write(
       changeWrite(caller.orgId, sequence, { ...changes, stepsVersion }),
-      await graphStore.graphWrite(caller.orgId, { sequenceId, version: stepsVersion }, next),
-      ...graphStore.expireGraphWrites(caller.orgId, sequence),
-      ...extraWrites(sequence),
+      ...(await listenerWrites(caller.orgId, { sequence, graph }, { sequence, graph: next })),
+      await stepGraphStore.graphWrite(caller.orgId, { sequenceId, version: stepsVersion }, next),
+      ...stepGraphStore.expireGraphWrites(caller.orgId, sequence),
+      ...furtherWrites,
     );
+    clearListenerCache(caller.orgId, sequence.siteId);
     return { graph: next, stepsVersion };
   });

@@ -4,7 +4,6 @@ import { ConditionFailed, getMany, transact, type Write } from "../../adapters/d
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as engagement from "../audience/contacts/engagement.ts";
-import { assignCohorts, cohortWrites, maxCohorts } from "./cohorts.ts";
 import { prepareEnrollmentEvents } from "./enrollment-events.ts";
 import type { EnrollmentItem } from "./enrollment-schema.ts";
 import {
@@ -33,7 +32,7 @@ export function groupForTransactions(
     const counters = counterIdsOf(transition);
     const last = groups.at(-1);
     const allCounters = last?.counters.union(counters) ?? counters;
-    const otherWrites = allCounters.size + maxCohorts + eventWrites + extraWrites;
+    const otherWrites = allCounters.size + eventWrites + extraWrites;
     if (last && last.writes + writes + otherWrites <= maxTransactionWrites) {
       last.members.push(transition);
       last.writes += writes;
@@ -43,43 +42,27 @@ export function groupForTransactions(
   return groups.map(({ members }) => members);
 }
 
-const groupWrites = (transitions: EnrollmentTransition[]): Write[] => [
-  ...transitions.flatMap(transitionWrites),
-  ...cohortWrites(transitions.map(({ cohort }) => cohort)),
-  ...transitionCountWrites(transitions),
-];
-
-/** Commits all transitions and returns them as committed, or commits none and returns undefined. */
-export type CommitAttempt = (
-  transitions: EnrollmentTransition[],
-) => Promise<EnrollmentTransition[] | undefined>;
-
 /**
- * Assigns cohorts to the transitions that stay in the sequence and commits all in one transaction
- * with `extraWrites`.
+ * Commits all in one transaction with `extraWrites`. Returns false, with nothing committed, when
+ * one of them is stale.
  */
 export async function commitGroup(
   transitions: EnrollmentTransition[],
   extraWrites: Write[] = [],
-): Promise<EnrollmentTransition[] | undefined> {
-  const cohorts = assignCohorts(
-    transitions.flatMap(({ enrollment, to }) =>
-      isEnd(to) || to.held ? [] : [{ item: enrollment, at: to.at }],
-    ),
-  );
-  const scheduled = transitions.map((transition) => ({
-    ...transition,
-    cohort: cohorts.get(transition.enrollment),
-  }));
+): Promise<boolean> {
   const completed = transitions.filter(({ to }) => isEnd(to) && to.status === "completed");
   const events = await prepareEnrollmentEvents(
     "sequence.completed",
     completed.map(({ enrollment }) => enrollment),
   );
-  const isCommitted = await transact(...groupWrites(scheduled), ...extraWrites, ...events.writes);
-  if (!isCommitted) return undefined;
-  await events.afterCommit();
-  return scheduled;
+  const isCommitted = await transact(
+    ...transitions.flatMap(transitionWrites),
+    ...transitionCountWrites(transitions),
+    ...extraWrites,
+    ...events.writes,
+  );
+  if (isCommitted) await events.afterCommit();
+  return isCommitted;
 }
 
 /**
@@ -88,12 +71,11 @@ export async function commitGroup(
  */
 export async function commitWithRetry(
   group: EnrollmentTransition[],
-  attempt: CommitAttempt = commitGroup,
+  attempt: (transitions: EnrollmentTransition[]) => Promise<boolean> = commitGroup,
 ): Promise<EnrollmentTransition[]> {
   let pending = group;
   return retryOnConflict("The enrollment", async () => {
-    const committed = await attempt(pending);
-    if (committed) return committed;
+    if (await attempt(pending)) return pending;
     pending = await dropStale(pending);
     if (pending.length) throw new ConditionFailed(0);
     return [];

@@ -1,201 +1,36 @@
-// Triggers of sequences. The record of a list or tag names the sequences it triggers; code that
-// adds a contact reads that record anyway.
-// All other triggers of a site are in one item, which each process caches for a few seconds. The
-// enrollment is created in the transaction of the change that triggers it, so it happens exactly
-// once, even after a crash.
+// Starts the sequences that a change of a contact triggers. The enrollment is created in the
+// transaction of that change, so it happens exactly once, even after a crash.
 
-import {
-  absent,
-  all,
-  any,
-  atMost,
-  type Condition,
-  equals,
-  exists,
-  isNew,
-  sizeBelow,
-} from "../../adapters/dynamodb/conditions.ts";
-import { get, getMany, put, transact, update, type Write } from "../../adapters/dynamodb/table.ts";
-import { addSeconds, epochSeconds } from "../../clock.ts";
-import { conflict, invalid } from "../../errors.ts";
+import { absent, all, type Condition, equals } from "../../adapters/dynamodb/conditions.ts";
+import { getMany, update, write } from "../../adapters/dynamodb/table.ts";
 import * as ids from "../../ids.ts";
 import { inParallel } from "../../kernel/parallel.ts";
-import { type GroupKind, keys } from "../../keys.ts";
+import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as contacts from "../audience/contacts/contacts.ts";
 import {
+  type ChangeNote,
   type ContactChanged,
   type GroupMembership,
+  type MailEngagement,
   noReaction,
   type ReactionWrites,
   type SequenceEntrant,
 } from "../audience/contacts/reactions.ts";
-import { enqueueAdvance, type ScheduledEnrollment } from "./cohorts.ts";
+import { normalizeLink } from "../sending/clicked-links.ts";
+import { noteChanges } from "./change-notes.ts";
 import { prepareEnrollmentEvents } from "./enrollment-events.ts";
-import * as enrollment from "./enrollment-schema.ts";
-import type {
-  SequenceItem,
-  SequenceTriggerConfig,
-  SequenceTriggerType,
-} from "./sequence-schema.ts";
-
-/** Active sequences that share a trigger. */
-const maxPerTrigger = 20;
-const tooMany = () =>
-  conflict(`At most ${maxPerTrigger} active sequences can share a trigger`, {
-    code: "too_many_sequences",
-  });
-
-type SiteTrigger = Pick<SequenceItem, "triggerType" | "triggerConfig"> & { sequenceId: number };
-
-const groupKindByTrigger: Partial<Record<SequenceTriggerType, GroupKind>> = {
-  tag_add: "TAG",
-  list_join: "LIST",
-};
-const siteTriggerTypes: SequenceTriggerType[] = ["form_submit", "custom_event", "score_reached"];
-const requiredFields: Partial<Record<SequenceTriggerType, (keyof SequenceTriggerConfig)[]>> = {
-  tag_add: ["tagId", "tagName"],
-  list_join: ["listId"],
-  form_submit: ["formId"],
-  custom_event: ["eventName"],
-  score_reached: ["score"],
-};
-
-/**
- * 400 when the config does not fit the trigger. `mustBeComplete`: the required field must be set.
- */
-export function checkTriggerConfig(
-  { triggerType, triggerConfig }: Pick<SequenceItem, "triggerType" | "triggerConfig">,
-  mustBeComplete: boolean,
-): void {
-  const fields = requiredFields[triggerType] ?? [];
-  const unexpected = Object.keys(triggerConfig ?? {}).find(
-    (field) => !fields.includes(field as keyof SequenceTriggerConfig),
-  );
-  if (unexpected)
-    throw invalidTrigger(
-      `triggerConfig.${unexpected}`,
-      `${triggerType} allows ${fields.join(" or ") || "no triggerConfig"}`,
-    );
-  if (
-    mustBeComplete &&
-    fields.length &&
-    !fields.some((field) => triggerConfig?.[field] !== undefined)
-  )
-    throw invalidTrigger(
-      `triggerConfig.${fields[0]}`,
-      `${triggerType} requires ${fields.join(" or ")}`,
-    );
-}
-
-const invalidTrigger = (path: string, message: string) =>
-  invalid(`${path}: ${message}`, { details: [{ path, message }] });
-
-interface TriggerGroup {
-  starts?: Set<number>;
-}
-
-/**
- * Moves the registration of a trigger. `before` is undefined for a new sequence, `after` for a
- * deleted one.
- */
-export async function triggerWrites(
-  orgId: number,
-  before: SequenceItem | undefined,
-  after: SequenceItem | undefined,
-): Promise<Write[]> {
-  const [from, to] = [registrationOf(before), registrationOf(after)];
-  const moved = from?.name !== to?.name;
-  return [
-    ...(from && moved ? await unregisterWrites(orgId, before!) : []),
-    ...(to && (moved || to.name === "site") ? await registerWrites(orgId, after!, !moved) : []),
-  ];
-}
-
-function registrationOf(sequence: SequenceItem | undefined): { name: string } | undefined {
-  if (sequence?.status !== "active") return undefined;
-  if (sequence.waitsAt) return { name: `${sequence.waitsAt.kind}/${sequence.waitsAt.id}` };
-  return siteTriggerTypes.includes(sequence.triggerType) ? { name: "site" } : undefined;
-}
-
-async function unregisterWrites(
-  orgId: number,
-  { id, siteId, waitsAt }: SequenceItem,
-): Promise<Write[]> {
-  if (!waitsAt)
-    return [
-      update(keys.siteTriggers(orgId, siteId), {
-        remove: [`q${id}`],
-        deleteFromSet: { ids: new Set([id]) },
-      }),
-    ];
-  const group = keys.record(orgId, waitsAt.kind, waitsAt.id);
-  const stored = await get<TriggerGroup>(group);
-  return stored?.starts?.has(id)
-    ? [update(group, { deleteFromSet: { starts: new Set([id]) } }, { if: exists })]
-    : [];
-}
-
-async function registerWrites(
-  orgId: number,
-  sequence: SequenceItem,
-  isReplacement: boolean,
-): Promise<Write[]> {
-  const { id, siteId, waitsAt, triggerType, triggerConfig } = sequence;
-  if (waitsAt) {
-    const hasRoom = all(exists, any(absent("starts"), sizeBelow("starts", maxPerTrigger)));
-    return [
-      update(
-        keys.record(orgId, waitsAt.kind, waitsAt.id),
-        { add: { starts: new Set([id]) } },
-        { if: hasRoom, orThrow: tooMany() },
-      ),
-    ];
-  }
-  const others = (await readSiteTriggers(orgId, siteId)).filter(
-    ({ sequenceId }) => sequenceId !== id,
-  );
-  const same = others.filter(
-    (other) =>
-      other.triggerType === triggerType && isEqualConfig(other.triggerConfig, triggerConfig),
-  );
-  if (same.length >= maxPerTrigger || (!isReplacement && others.length >= maxPerSite))
-    throw tooMany();
-  const trigger: SiteTrigger = { sequenceId: id, triggerType, triggerConfig };
-  return [
-    update(keys.siteTriggers(orgId, siteId), {
-      set: { [`q${id}`]: trigger },
-      add: { ids: new Set([id]) },
-    }),
-  ];
-}
-
-// Keeps the item far below the 400 KB of DynamoDB.
-const maxPerSite = 500;
-const isEqualConfig = (a: SequenceTriggerConfig | null, b: SequenceTriggerConfig | null): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
-
-async function readSiteTriggers(orgId: number, siteId: number): Promise<SiteTrigger[]> {
-  const item = (await get<Record<string, unknown>>(keys.siteTriggers(orgId, siteId))) ?? {};
-  return Object.entries(item).flatMap(([name, value]) =>
-    /^q\d+$/.test(name) ? [value as SiteTrigger] : [],
-  );
-}
-
-// A change takes effect in every process within this time.
-const cacheMs = 3000;
-const siteTriggerCache = new Map<string, { triggers: SiteTrigger[]; until: number }>();
-const cacheKeyOf = (orgId: number, siteId: number): string => `${orgId}/${siteId}`;
-export const clearTriggerCache = (orgId: number, siteId: number): void =>
-  void siteTriggerCache.delete(cacheKeyOf(orgId, siteId));
-
-async function getSiteTriggers(orgId: number, siteId: number): Promise<SiteTrigger[]> {
-  const cached = siteTriggerCache.get(cacheKeyOf(orgId, siteId));
-  if (cached && cached.until > performance.now()) return cached.triggers;
-  const triggers = await readSiteTriggers(orgId, siteId);
-  if (siteTriggerCache.size >= 1000) siteTriggerCache.clear();
-  siteTriggerCache.set(cacheKeyOf(orgId, siteId), { triggers, until: performance.now() + cacheMs });
-  return triggers;
-}
+import { enqueueAdvance } from "./enrollment-scheduling.ts";
+import * as enrollmentSchema from "./enrollment-schema.ts";
+import { type WakeUp, wakeListeners } from "./event-listeners.ts";
+import { decideStarts } from "./sequence-starts.ts";
+import {
+  getSiteTriggers,
+  isWatched,
+  type SiteTrigger,
+  type TriggerGroup,
+} from "./trigger-registrations.ts";
 
 /**
  * Reads each list and tag once. The returned function gives the active sequences that joining some
@@ -224,141 +59,195 @@ export async function startsOf(
 export async function startEnrollments(
   candidates: SequenceEntrant[],
   maxWrites = Number.POSITIVE_INFINITY,
-): Promise<ReactionWrites & { scheduled: ScheduledEnrollment[] }> {
+): Promise<ReactionWrites & { started: enrollmentSchema.EnrollmentItem[] }> {
+  // One write is for the events of the enrollments.
+  const maxStarts = Math.floor(Math.max(0, maxWrites - 1) / candidates.length / 2);
   const plans = await inParallel(8, candidates, async (candidate) => {
-    const { contact, oncePerDay } = candidate;
-    // One write is for the events of the enrollments.
-    const maxStarts = Math.max(0, Math.floor((maxWrites - 1) / (oncePerDay ? 3 : 2)));
-    const enterable = enrollment.enterableSequences(contact, [...new Set(candidate.sequenceIds)]);
-    const startable = oncePerDay ? await withoutStartedToday(contact, enterable) : enterable;
+    const { starts, conditions } = await decideStarts(candidate);
     return {
-      ...candidate,
-      startedIds: startable.slice(0, maxStarts),
-      deferredIds: startable.slice(maxStarts),
+      candidate,
+      starts: starts.slice(0, maxStarts),
+      deferredIds: starts.slice(maxStarts).map(({ sequenceId }) => sequenceId),
+      conditions: [...(starts.length ? conditions : []), ...(candidate.conditions ?? [])],
     };
   });
-  const count = plans.reduce((sum, { startedIds }) => sum + startedIds.length, 0);
+  const count = plans.reduce((sum, { starts }) => sum + starts.length, 0);
   const isEmpty = plans.every(
-    ({ deferredIds, conditions = [] }) => !deferredIds.length && !conditions.length,
+    ({ deferredIds, conditions }) => !deferredIds.length && !conditions.length,
   );
-  if (!count && isEmpty) return { ...noReaction, scheduled: [] };
+  if (!count && isEmpty) return { ...noReaction, started: [] };
   let serial = count ? await ids.nextEnrollmentIds(count) : 0;
-  const items = plans.flatMap(({ contact, startedIds }) =>
-    startedIds.map((sequenceId) =>
-      enrollment.newEnrollment(contact, { sequenceId, serial: serial++ }),
+  const started = plans.flatMap(({ candidate: { contact, chain }, starts }) =>
+    starts.map((start) =>
+      enrollmentSchema.newEnrollment(contact, {
+        ...start,
+        serial: serial++,
+        depth: chain?.depth,
+      }),
     ),
   );
   const byContact = new Map(
-    plans.map(({ contact, startedIds, conditions = [] }) => {
-      const { add, conditions: setConditions } = enrollment.sequenceSetChanges(startedIds);
+    plans.map(({ candidate: { contact }, starts, conditions }) => {
+      const startedIds = starts.map(({ sequenceId }) => sequenceId);
+      const { add, conditions: setConditions } = enrollmentSchema.sequenceSetChanges(
+        contact,
+        startedIds,
+      );
       return [
         contact.id,
         { add: add as Record<string, Set<number>>, conditions: [...setConditions, ...conditions] },
       ];
     }),
   );
-  const { scheduled, writes } = enrollment.enrollmentWrites(items);
-  const events = await prepareEnrollmentEvents("sequence.enrolled", items);
-  const deferred = plans.flatMap(({ contact, deferredIds, oncePerDay }) =>
-    deferredIds.length ? [{ contact, sequenceIds: deferredIds, oncePerDay }] : [],
+  const events = await prepareEnrollmentEvents("sequence.enrolled", started);
+  const deferred = plans.flatMap(({ candidate, deferredIds }) =>
+    deferredIds.length ? [{ ...candidate, sequenceIds: deferredIds }] : [],
   );
   return {
-    scheduled,
-    writes: [
-      ...writes,
-      ...plans.flatMap(({ contact, startedIds, oncePerDay }) =>
-        oncePerDay ? startedTodayWrites(contact, startedIds) : [],
-      ),
-      ...events.writes,
-    ],
+    started,
+    writes: [...enrollmentSchema.enrollmentWrites(started), ...events.writes],
     forContact: ({ id }) => byContact.get(id) ?? noReaction.forContact({ id }),
     afterCommit: async () => {
       await events.afterCommit();
-      await advanceStarted(scheduled, deferred);
+      await advanceStarted(started, deferred);
     },
   };
 }
 
-const daySeconds = 24 * 3600;
-
-/** Sequences that a public endpoint has not started for this address within the last 24 hours. */
-async function withoutStartedToday(
-  { orgId, sk: email }: ContactItem,
-  sequenceIds: number[],
-): Promise<number[]> {
-  const starts = await getMany<{ until: number }>(
-    sequenceIds.map((id) => keys.publicStart(orgId, id, email)),
-    { consistent: true },
-  );
-  return sequenceIds.filter((_, i) => (starts[i]?.until ?? 0) <= epochSeconds());
-}
-
-/** For the transaction that starts the sequences: a concurrent second start fails. */
-function startedTodayWrites({ orgId, sk: email }: ContactItem, sequenceIds: number[]): Write[] {
-  const until = epochSeconds(addSeconds(daySeconds));
-  const isOver = any(isNew, atMost("until", epochSeconds()));
-  return sequenceIds.map((id) =>
-    put(keys.publicStart(orgId, id, email), { until, expires: until }, { if: isOver }),
-  );
-}
-
 async function advanceStarted(
-  scheduled: ScheduledEnrollment[],
+  started: enrollmentSchema.EnrollmentItem[],
   deferred: SequenceEntrant[],
 ): Promise<void> {
-  if (scheduled.length) await enqueueAdvance(scheduled);
+  const [first] = started;
+  if (first) await enqueueAdvance(first.orgId, started);
   for (const candidate of deferred) await enrollSeparately(candidate);
 }
 
 /** Enrolls in a transaction of its own what did not fit into the triggering one. */
-async function enrollSeparately(candidate: SequenceEntrant): Promise<void> {
-  const { contact } = candidate;
-  const reaction = await startEnrollments([candidate]);
-  const { add, conditions } = reaction.forContact(contact);
-  if (!reaction.scheduled.length) return;
-  const contactWrite = update(
-    contact,
-    { add: { ...add, v: 1 } },
-    { if: all(equals("id", contact.id), ...conditions) },
-  );
-  if (await transact(contactWrite, ...reaction.writes)) await reaction.afterCommit();
-}
+const enrollSeparately = ({
+  contact: { orgId, id },
+  sequenceIds,
+  ...candidate
+}: SequenceEntrant): Promise<void> =>
+  retryOnConflict("The contact", async () => {
+    const [contact] = await contacts.getByIds(orgId, [id], { consistent: true });
+    if (!contact) return;
+    const { events, oncePerDay, chain } = candidate;
+    const entrant = { contact, sequenceIds, events, oncePerDay, chain };
+    const reaction = await startEnrollments([entrant]);
+    if (!reaction.started.length) return;
+    const { add, conditions } = reaction.forContact(contact);
+    const contactWrite = update(
+      contact,
+      { add: { ...add, v: 1 } },
+      { if: all(equals("id", contact.id), ...conditions) },
+    );
+    await write(contactWrite, ...reaction.writes);
+    await reaction.afterCommit();
+  });
 
 /** Reads at most the cached triggers of the site. `maxWrites`: see `startEnrollments`. */
 export async function reactToContactChange(
   contact: ContactItem,
-  { starts = [], eventNames = [], formId, points = 0, oncePerDay }: ContactChanged,
+  {
+    starts = [],
+    events = [],
+    engagements = [],
+    formId,
+    points = 0,
+    after = withPoints(contact, points),
+    oncePerDay,
+    chain,
+  }: ContactChanged,
   maxWrites?: number,
 ): Promise<ReactionWrites> {
-  const needsTriggers = eventNames.length > 0 || formId !== undefined || points !== 0;
+  const needsTriggers =
+    events.length + engagements.length > 0 || formId !== undefined || points !== 0;
   const triggers = needsTriggers ? await getSiteTriggers(contact.orgId, contact.siteId) : [];
+  const eventsOf = new Map(
+    triggers.flatMap(({ triggerType, triggerConfig, sequenceId }) => {
+      const matching = events.filter(({ name }) => name === triggerConfig?.eventName);
+      return triggerType === "custom_event" && matching.length ? [[sequenceId, matching]] : [];
+    }),
+  );
   const matching = triggers.filter(
     ({ triggerType, triggerConfig }) =>
-      (triggerType === "custom_event" && eventNames.includes(triggerConfig?.eventName ?? "")) ||
       (triggerType === "form_submit" && formId !== undefined && triggerConfig?.formId === formId) ||
-      (triggerType === "score_reached" && crossesScore(contact, points, triggerConfig?.score)),
+      (triggerType === "score_reached" && crossesScore(contact, points, triggerConfig?.score)) ||
+      engagements.some((one) => matchesEngagement({ triggerType, triggerConfig }, one, contact)),
   );
-  const sequenceIds = [...starts, ...matching.map(({ sequenceId }) => sequenceId)];
+  const sequenceIds = [
+    ...starts,
+    ...eventsOf.keys(),
+    ...matching.map(({ sequenceId }) => sequenceId),
+  ];
   // Two concurrent changes could cross the score together while neither does alone, so require the
   // score that was read.
   const scoreMatters =
     points !== 0 && triggers.some(({ triggerType }) => triggerType === "score_reached");
-  return startEnrollments(
-    [
-      {
-        contact,
-        sequenceIds,
-        conditions: scoreMatters ? [scoreUnchangedCondition(contact)] : [],
-        oncePerDay,
-      },
-    ],
-    maxWrites,
+  const conditions = scoreMatters ? [scoreUnchangedCondition(contact)] : [];
+  const [wakeUp, note] = await Promise.all([
+    wakeListeners(contact, events, maxWrites),
+    after === contact
+      ? undefined
+      : noteChanges(contact.orgId, [{ before: contact, after }], { chain }),
+  ]);
+  const others = wakeUp.writes.length + (note?.writes.length ?? 0);
+  const reaction = await startEnrollments(
+    [{ contact, sequenceIds, after, events: eventsOf, conditions, oncePerDay, chain }],
+    maxWrites === undefined ? undefined : maxWrites - others,
+  );
+  return withNote(withWakeUp(reaction, wakeUp), note);
+}
+
+const withNote = (reaction: ReactionWrites, note: ChangeNote | undefined): ReactionWrites =>
+  note?.writes.length
+    ? {
+        ...reaction,
+        writes: [...reaction.writes, ...note.writes],
+        afterCommit: async () => {
+          await Promise.all([reaction.afterCommit(), note.afterCommit()]);
+        },
+      }
+    : reaction;
+
+const withWakeUp = (reaction: ReactionWrites, wakeUp: WakeUp): ReactionWrites => ({
+  writes: [...reaction.writes, ...wakeUp.writes],
+  forContact: (contact) => {
+    const { add, conditions } = reaction.forContact(contact);
+    return { add, conditions: [...conditions, ...wakeUp.conditions] };
+  },
+  afterCommit: async () => {
+    await wakeUp.afterCommit();
+    await reaction.afterCommit();
+  },
+});
+
+const triggerOfEngagement = { open: "email_opened", click: "email_clicked" } as const;
+
+function matchesEngagement(
+  { triggerType, triggerConfig }: Pick<SiteTrigger, "triggerType" | "triggerConfig">,
+  engagement: MailEngagement,
+  { email: toEmail, id: contactId }: ContactItem,
+): boolean {
+  const { campaignId, sequenceId, stepId, url } = triggerConfig ?? {};
+  return (
+    triggerType === triggerOfEngagement[engagement.type] &&
+    (campaignId === undefined || campaignId === engagement.campaignId) &&
+    (sequenceId === undefined || sequenceId === engagement.sequenceId) &&
+    (stepId === undefined || stepId === engagement.stepId) &&
+    (url === undefined || normalizeLink(url, { toEmail, contactId }) === engagement.url)
   );
 }
 
-/** Whether a score triggers an active sequence of the site. */
+const withPoints = (contact: ContactItem, points: number): ContactItem =>
+  points ? { ...contact, score: (contact.score ?? 0) + points } : contact;
+
+/** Whether a score can trigger an active sequence of the site. */
 export const hasScoreTrigger = async (orgId: number, siteId: number): Promise<boolean> =>
-  (await getSiteTriggers(orgId, siteId)).some(({ triggerType }) => triggerType === "score_reached");
+  (await getSiteTriggers(orgId, siteId)).some(
+    (trigger) => trigger.triggerType === "score_reached" || isWatched(trigger),
+  );
 
 const crossesScore = (
   { score = 0 }: ContactItem,
@@ -368,16 +257,3 @@ const crossesScore = (
 
 const scoreUnchangedCondition = ({ score }: ContactItem): Condition =>
   score === undefined ? absent("score") : equals("score", score);
-
-/** The list or tag that triggers a sequence. `getOrCreateTag` resolves a tag given by name. */
-export async function resolveTriggerGroup(
-  { triggerType, triggerConfig }: Pick<SequenceItem, "triggerType" | "triggerConfig">,
-  getOrCreateTag: (name: string) => Promise<number>,
-): Promise<{ kind: GroupKind; id: number } | null> {
-  const kind = groupKindByTrigger[triggerType];
-  const { tagId, tagName, listId } = triggerConfig ?? {};
-  if (!kind) return null;
-  if (kind === "LIST") return listId === undefined ? null : { kind, id: listId };
-  if (tagId !== undefined) return { kind, id: tagId };
-  return tagName === undefined ? null : { kind, id: await getOrCreateTag(tagName) };
-}

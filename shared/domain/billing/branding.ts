@@ -9,7 +9,6 @@ import { keys } from "../../keys.ts";
 import { brandingDiscountPercent, mailPriceInMillicents } from "../../plans.ts";
 import { millicentsPerCent } from "./credits.ts";
 import type { BillingAccount } from "./quota.ts";
-import { forgetAccount } from "./recent-accounts.ts";
 
 export const Branding = z
   .object({
@@ -27,7 +26,7 @@ export const Branding = z
         html: z.string().describe("End of the HTML part."),
         text: z.string().describe("End of the plain text part."),
       })
-      .describe("Footer in English. Emails in German, French or Spanish get it in their language."),
+      .describe("Footer in English. Emails in another language get it in theirs."),
   })
   .meta({ id: "Branding" });
 export type Branding = z.output<typeof Branding>;
@@ -41,16 +40,15 @@ export const BrandingChange = z
   .meta({ examples: [{ enabled: true }] });
 
 export const getBranding = async (orgId: number): Promise<Branding> =>
-  toApi(await get<BillingAccount>(keys.quotaAndCredits(orgId)));
+  toApi(await get<BillingAccount>(keys.account(orgId)));
 
 export async function change(
   { orgId }: Pick<Caller, "orgId">,
   { enabled }: z.output<typeof BrandingChange>,
 ): Promise<Branding> {
   const account = await updateReturning<BillingAccount>(
-    update(keys.quotaAndCredits(orgId), { set: { branded: enabled } }),
+    update(keys.account(orgId), { set: { branded: enabled } }),
   );
-  forgetAccount(orgId);
   return toApi(account);
 }
 

@@ -5,9 +5,9 @@ import type { Caller } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { conflict, upstream } from "../../errors.ts";
 import { maxUrlLength } from "../../kernel/public-urls.ts";
-import { Count, Timestamp } from "../../kernel/record-fields.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import type { PlanKey } from "../../plans.ts";
-import * as prices from "./stripe-prices.ts";
+import * as stripePrices from "./stripe-prices.ts";
 import * as subscriptions from "./subscriptions.ts";
 
 const isAllowedReturnUrl = (url: string): boolean => {
@@ -31,7 +31,7 @@ export const ReturnUrl = z
 /** One credit costs 0.1 US cent in every package. */
 export const CreditPackage = z
   .object({
-    id: z.string().describe("Id of the package, for `packageId` of POST /billing/credits."),
+    id: RecordId.describe("Id of the package, for `packageId` of POST /billing/credits."),
     credits: Count.describe("Credits in the package. One credit is 0.1 US cent."),
     priceCents: Count.describe("Price in US cents."),
     mails: Count.describe("Emails beyond the plan that the package pays for."),
@@ -41,16 +41,18 @@ export type CreditPackage = z.output<typeof CreditPackage>;
 
 const creditsPerCent = 10;
 
+/** The ids never change: a new package goes to the end. */
 export const creditPackages: CreditPackage[] = [10_000, 50_000, 200_000, 1_000_000].map(
-  (credits) => ({
-    id: `credits_${credits}`,
+  (credits, i) => ({
+    id: i + 1,
     credits,
     priceCents: credits / creditsPerCent,
     mails: credits,
   }),
 );
 
-export const creditPackageIds = creditPackages.map(({ id }) => id) as [string, ...string[]];
+export const findCreditPackage = (packageId: number): CreditPackage | undefined =>
+  creditPackages.find(({ id }) => id === packageId);
 
 export const CheckoutPage = z
   .object({
@@ -73,7 +75,7 @@ export async function checkOutPlan(
     });
   const [customer, price] = await Promise.all([
     subscriptions.findOrCreateCustomer(caller),
-    prices.findOrCreatePrice(plan),
+    stripePrices.findOrCreatePrice(plan),
   ]);
   const metadata = { orgId: String(caller.orgId), plan };
   return createSession(caller, returnUrl, {
@@ -87,10 +89,10 @@ export async function checkOutPlan(
 
 export async function checkOutCredits(
   caller: Caller,
-  packageId: string,
+  packageId: number,
   returnUrl?: string,
 ): Promise<CheckoutPage> {
-  const { credits, priceCents } = creditPackages.find(({ id }) => id === packageId)!;
+  const { credits, priceCents } = findCreditPackage(packageId)!;
   const customer = await subscriptions.findOrCreateCustomer(caller);
   const metadata = { orgId: String(caller.orgId), purpose: "credits", credits: String(credits) };
   const name = `${credits.toLocaleString("en")} Pennymail credits`;

@@ -3,10 +3,10 @@
 // integers in millicents: thousandths of a US cent.
 
 import { atLeast } from "../../adapters/dynamodb/conditions.ts";
-import { put, queryAll, transact, update, type Write } from "../../adapters/dynamodb/table.ts";
+import { get, put, transact, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
-import { keys, ranges } from "../../keys.ts";
+import { keys } from "../../keys.ts";
 
 /** A credit is 0.1 US cent. */
 export const millicentsPerCredit = 100;
@@ -28,23 +28,15 @@ export interface LedgerEntry {
 export const grant = async (orgId: number, entry: LedgerEntry): Promise<boolean> =>
   transact(...grantWrites(orgId, entry));
 
-/**
- * Millicents, including those set aside in shares. Negative if a purchase was refunded after it was
- * used.
- */
-export async function getBalance(orgId: number): Promise<number> {
-  const items = await queryAll<{ balance?: number; left?: number; each?: number }>(
-    ranges.quotaAndCredits(orgId),
-    { consistent: true },
-  );
-  return items.reduce((sum, { balance = 0, left = 0, each = 0 }) => sum + balance + left * each, 0);
-}
+/** Millicents. Negative if a purchase was refunded after it was used. */
+export const getBalance = async (orgId: number): Promise<number> =>
+  (await get<{ balance?: number }>(keys.account(orgId)))?.balance ?? 0;
 
 /** Takes `amount` once per reference. Throws 402 if the balance is too low. */
 export const chargeWrites = (orgId: number, { amount, ...entry }: LedgerEntry): [Write, Write] => [
   ledgerEntryWrite(orgId, { ...entry, amount: -requireInteger(amount) }),
   update(
-    keys.quotaAndCredits(orgId),
+    keys.account(orgId),
     { add: { balance: -amount } },
     { if: atLeast("balance", amount), orThrow: outOfCredits() },
   ),
@@ -52,7 +44,7 @@ export const chargeWrites = (orgId: number, { amount, ...entry }: LedgerEntry): 
 
 const grantWrites = (orgId: number, entry: LedgerEntry): [Write, Write] => [
   ledgerEntryWrite(orgId, { ...entry, amount: requireInteger(entry.amount) }),
-  update(keys.quotaAndCredits(orgId), { add: { balance: entry.amount } }),
+  update(keys.account(orgId), { add: { balance: entry.amount } }),
 ];
 
 /** Takes back a refunded purchase, even if the balance becomes negative. */

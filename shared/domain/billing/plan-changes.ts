@@ -8,7 +8,7 @@ import { conflict, invalid } from "../../errors.ts";
 import { Count, Timestamp } from "../../kernel/record-fields.ts";
 import { type PlanKey, planKeys, plans } from "../../plans.ts";
 import * as organizations from "../identity/organizations.ts";
-import * as prices from "./stripe-prices.ts";
+import * as stripePrices from "./stripe-prices.ts";
 import * as subscriptions from "./subscriptions.ts";
 
 export const PlanChange = z
@@ -137,7 +137,9 @@ async function changeWithProration(
   request: PlanChangeRequest,
 ): Promise<PlanChange> {
   const proration_date = checkedProrationDate(subscription, request);
-  const items = [{ id: subscription.itemId, price: await prices.findOrCreatePrice(request.plan) }];
+  const items = [
+    { id: subscription.itemId, price: await stripePrices.findOrCreatePrice(request.plan) },
+  ];
   const details = { items, proration_behavior: "always_invoice" as const, proration_date };
   const preview = await callStripe((stripe) =>
     stripe.invoices.createPreview({

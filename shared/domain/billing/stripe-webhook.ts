@@ -85,11 +85,11 @@ const onDisputeOpened = handler(async ({ id }: Stripe.Dispute) => {
   const { orgId } = purchase;
   const amount = proportionalAmount(purchase.amount, dispute.amount, charge.amount);
   const taken = { what: "dispute", reference: `dispute:${id}`, amount };
-  const isWithdrawn = withdrawn.has(dispute.status);
+  const isWon = dispute.status === "won";
   // A won dispute takes the credits before it gives them back: a worker that has read an older
   // status then finds the entry.
-  if (isWithdrawn || dispute.status === "won") await credits.reverse(orgId, taken);
-  if (isWithdrawn || !(await get(keys.ledgerEntry(orgId, taken.reference)))) return;
+  if (isWon || withdrawn.has(dispute.status)) await credits.reverse(orgId, taken);
+  if (!isWon) return;
   await credits.grant(orgId, { what: "dispute", reference: `dispute-won:${id}`, amount });
 });
 

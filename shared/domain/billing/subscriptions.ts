@@ -17,7 +17,7 @@ import { Timestamp } from "../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
 import { defaultPlan, type PlanKey, planKeys } from "../../plans.ts";
-import * as prices from "./stripe-prices.ts";
+import * as stripePrices from "./stripe-prices.ts";
 
 export const Subscription = z
   .object({
@@ -148,7 +148,7 @@ function applyWrites(
   { stripeSubscription, fetchedAt }: { stripeSubscription: Stripe.Subscription; fetchedAt: string },
 ): Write[] {
   const item = stripeSubscription.items.data[0];
-  const plan = prices.planOfSubscription(stripeSubscription);
+  const plan = stripePrices.planOfSubscription(stripeSubscription);
   if (!item || !plan)
     throw conflict(`The subscription ${stripeSubscription.id} is not for any of our plans`);
   const set = {
@@ -178,7 +178,7 @@ function applyWrites(
   const billingWrite = update(keys.stripeBilling(orgId), { set }, { if: isNewer });
   // Before the first payment, the plan stays as it is.
   if (stripeSubscription.status === "incomplete") return [billingWrite];
-  const anchorWrite = update(keys.quotaAndCredits(orgId), {
+  const anchorWrite = update(keys.account(orgId), {
     set: { anchor: isoOf(stripeSubscription.billing_cycle_anchor) },
   });
   if (isLive(stripeSubscription)) return [billingWrite, setPlanWrite(orgId, plan), anchorWrite];

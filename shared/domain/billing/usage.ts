@@ -4,7 +4,7 @@ import { callStripe } from "../../adapters/stripe/stripe.ts";
 import { Count, CreatedAt, Timestamp } from "../../kernel/record-fields.ts";
 import { type PlanKey, planKeys, plans, shownAllowance } from "../../plans.ts";
 import * as credits from "./credits.ts";
-import * as quotas from "./quota.ts";
+import { getQuota } from "./quota.ts";
 import * as subscriptions from "./subscriptions.ts";
 
 export const Plan = z
@@ -89,9 +89,13 @@ export const CreditBalance = z
   .meta({ id: "CreditBalance" });
 
 export async function getUsage(orgId: number) {
-  const quota = await quotas.getQuota(orgId);
-  const { plan, period, account } = quota;
-  const { mails, charged } = quotas.usedInPeriod(quota);
+  const quota = await getQuota(orgId);
+  const {
+    plan,
+    period,
+    account,
+    used: { mails, charged },
+  } = quota;
   const included = shownAllowance(plans[plan].mailsPerMonth);
   const remaining = included === null ? null : Math.max(0, included - mails);
   return {
@@ -153,9 +157,6 @@ async function listInvoices(customer: string | undefined): Promise<z.output<type
 
 export async function getSubscriptionPage(orgId: number) {
   const { customerId, subscription = null } = await subscriptions.getSubscription(orgId);
-  const [{ plan }, invoices] = await Promise.all([
-    quotas.getQuota(orgId),
-    listInvoices(customerId),
-  ]);
+  const [{ plan }, invoices] = await Promise.all([getQuota(orgId), listInvoices(customerId)]);
   return { plan: toApiPlan(plan), subscription, invoices };
 }

@@ -8,38 +8,42 @@ import { addSeconds, now } from "../../clock.ts";
 import { invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
-import * as allowance from "../billing/quota.ts";
-import * as plans from "./campaign-plan.ts";
-import {
-  type Campaign,
-  type CampaignSchedule,
-  type StoredCampaign,
-  toApi,
-} from "./campaign-schema.ts";
-import { requireVariables } from "./campaign-warnings.ts";
+import { getQuota, requireAffordable } from "../billing/quota.ts";
+import * as campaignPlan from "./campaign-plan.ts";
+import type { Campaign, CampaignSchedule, CampaignStart } from "./campaign-schema.ts";
+import { requireDifferentVariants, requireVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
-import * as broadcasts from "./engine/broadcast.ts";
+import * as broadcast from "./engine/broadcast.ts";
 import { getLocalTimeSpan } from "./engine/local-time.ts";
 import { startBroadcast } from "./engine/start-broadcast.ts";
-import * as states from "./engine/transitions.ts";
+import * as transitions from "./engine/transitions.ts";
+import { type NoticeCaller, requireNoticeConfirmed } from "./notices.ts";
+import { type StoredCampaign, toApi } from "./stored-campaign.ts";
 
 /**
  * Throws 400 that names what is missing, 402 when quota and credits do not cover one mail, and 409
  * when it was already started.
  */
-export async function sendNow(who: CallerScope, id: number): Promise<Campaign> {
+export async function sendNow(
+  who: NoticeCaller,
+  id: number,
+  { confirm }: CampaignStart = {},
+): Promise<Campaign> {
   const startRequestId = await ids.nextId("START");
   return changeStatus(who, id, async (current) => {
     // An earlier try of this request started it.
     if (current.start === startRequestId) return true;
     campaigns.requireStatus(current, campaigns.startableStatuses, "sent");
+    requireNoticeConfirmed(who, current, confirm);
+    requireDifferentVariants(current);
     const [plan, quota] = await Promise.all([
-      plans.buildCampaignPlan({ ...current, localTime: null }),
-      allowance.getQuota(who.orgId),
+      campaignPlan.buildCampaignPlan({ ...current, localTime: null }),
+      getQuota(who.orgId),
     ]);
     await requireVariables(current, plan);
-    await allowance.requireAffordable(who.orgId, 1, quota);
-    return startBroadcast(current, plan, startRequestId);
+    await requireAffordable(who.orgId, 1, quota);
+    const complete = await campaignPlan.completePlan(current, plan);
+    return startBroadcast(current, complete, startRequestId);
   });
 }
 
@@ -66,7 +70,7 @@ function getStartTime({ scheduledAt, localTime }: CampaignSchedule): Date {
 
 /** Also reschedules a scheduled or held campaign. */
 export async function schedule(
-  who: CallerScope,
+  who: NoticeCaller,
   id: number,
   given: CampaignSchedule,
 ): Promise<Campaign> {
@@ -75,11 +79,16 @@ export async function schedule(
   const { localTime = null, sendLate } = given;
   return changeStatus(who, id, async (current) => {
     campaigns.requireStatus(current, campaigns.startableStatuses, "scheduled");
-    await requireVariables(current, await plans.buildCampaignPlan({ ...current, localTime }));
+    requireNoticeConfirmed(who, current, given.confirm);
+    requireDifferentVariants(current);
+    await requireVariables(
+      current,
+      await campaignPlan.buildCampaignPlan({ ...current, localTime }),
+    );
     const fitsMessageDelay = waitSeconds <= maxDelaySeconds;
-    const due = broadcasts.broadcastDueAttributes(
+    const due = broadcast.broadcastDueAttributes(
       id,
-      new Date(at.getTime() + (fitsMessageDelay ? broadcasts.graceSeconds * 1000 : 0)),
+      new Date(at.getTime() + (fitsMessageDelay ? broadcast.graceSeconds * 1000 : 0)),
     );
     const set = {
       status: "scheduled",
@@ -93,12 +102,20 @@ export async function schedule(
       if: all(equals("revision", current.revision), oneOf("status", campaigns.startableStatuses)),
     };
     const done = await transact(
-      broadcasts.updateWrite(current, { set, remove: ["statusReason"] }, rule),
+      broadcast.updateWrite(current, { set, remove: ["statusReason", "failedStarts"] }, rule),
     );
-    if (done && fitsMessageDelay) await broadcasts.enqueuePoll(current, waitSeconds);
+    if (done && fitsMessageDelay) await broadcast.enqueuePoll(current, waitSeconds);
     return done;
   });
 }
+
+/** A scheduled campaign is a draft again. A repeated request succeeds. */
+export const unschedule = (who: CallerScope, id: number): Promise<Campaign> =>
+  changeStatus(who, id, async (current) => {
+    if (current.status === "draft") return true;
+    campaigns.requireStatus(current, ["scheduled", "held"], "made a draft again");
+    return transitions.returnToDraft(current);
+  });
 
 /** While it is sending, the hand-over stops within seconds. A repeated cancel succeeds. */
 export const cancel = (who: CallerScope, id: number): Promise<Campaign> =>
@@ -109,19 +126,19 @@ export const cancel = (who: CallerScope, id: number): Promise<Campaign> =>
       ["draft", "scheduled", "held", "sending", "paused"],
       "cancelled",
     );
-    return states.cancel(current);
+    return transitions.cancel(current);
   });
 
 export const pause = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
     campaigns.requireStatus(current, ["sending"], "paused");
-    return states.pause(current);
+    return transitions.pause(current);
   });
 
 export const resume = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
     campaigns.requireStatus(current, ["paused"], "resumed");
-    return states.resume(current);
+    return transitions.resume(current);
   });
 
 /**

@@ -4,13 +4,14 @@ import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { Count } from "../../kernel/record-fields.ts";
-import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as suppressionLookups from "../audience/suppressions/suppression-lookups.ts";
+import type * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as sites from "../identity/sites.ts";
 import { buildAudiencePlan } from "./campaign-plan.ts";
-import type { StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
 import { buildCandidateQuery } from "./engine/candidates.ts";
 import { countRecipients, type ExcludedContact, RecipientCounts } from "./recipient-counts.ts";
+import type { StoredCampaign } from "./stored-campaign.ts";
 
 const reasons = [
   "bounced",
@@ -19,6 +20,7 @@ const reasons = [
   "unsubscribed",
   "pending",
   "notInTopic",
+  "snoozed",
   "capped",
 ] as const;
 type Reason = (typeof reasons)[number];
@@ -36,7 +38,8 @@ export const CampaignReach = z
               "`bounced`, `complained`, `suppressed`: the address is on the suppression list, " +
                 "after a bounce, after a spam report, or otherwise. `unsubscribed`, `pending`: " +
                 "the contact left, or has not confirmed yet. `notInTopic`: it is not in the " +
-                "topic. `capped`: it got marketing email within `sendFrequencyCapDays`.",
+                "topic. `snoozed`: it paused marketing email on the preference page. `capped`: " +
+                "it got marketing email within `sendFrequencyCapDays`.",
             ),
           count: Count.describe("Contacts who do not get it for this reason."),
           message: z.string().describe("The reason as a sentence."),
@@ -57,7 +60,7 @@ export async function getReach(caller: CallerScope, id: number): Promise<Campaig
     buildAudiencePlan(campaign),
     sites.find(caller, campaign.siteId),
   ]);
-  const capDays = site.sendFrequencyCapDays ?? 0;
+  const capDays = plan.isNotice ? 0 : (site.sendFrequencyCapDays ?? 0);
   const query = { ...(await buildCandidateQuery(caller.orgId, plan)), capDays };
   const counts = new Map<Reason, number>();
   const add = (reason: Reason, n: number) => counts.set(reason, (counts.get(reason) ?? 0) + n);
@@ -65,15 +68,15 @@ export async function getReach(caller: CallerScope, id: number): Promise<Campaig
     for (const reason of await explain(caller.orgId, excluded)) add(reason, 1);
   });
   const { candidates: matched, wouldReceive: mailed, exact } = result;
-  if (!exact)
-    for (const reason of ["suppressed", "unsubscribed", "notInTopic", "capped"] as const)
-      add(reason, result[reason]);
+  if (!exact) for (const reason of countedReasons) add(reason, result[reason]);
   const notMailed = [...counts]
     .filter(([, count]) => count > 0)
     .toSorted(([, a], [, b]) => b - a)
     .map(([reason, count]) => ({ reason, count, message: sentences[reason](capDays) }));
   return { matched, mailed, notMailed, message: summarize(matched, mailed), exact };
 }
+
+const countedReasons = ["suppressed", "unsubscribed", "notInTopic", "snoozed", "capped"] as const;
 
 const noAudience: CampaignReach = {
   matched: 0,
@@ -97,7 +100,7 @@ const bySuppression: Record<suppressions.SuppressionReason, Reason> = {
 /** One reason for each contact, in the order given. */
 async function explain(orgId: number, excluded: ExcludedContact[]): Promise<Reason[]> {
   const suppressed = excluded.filter(({ reason }) => reason === "suppressed");
-  const suppressionReasons = await suppressions.getReasons(
+  const suppressionReasons = await suppressionLookups.getReasons(
     orgId,
     suppressed.map(({ contact }) => contact.email),
   );
@@ -116,6 +119,7 @@ const sentences: Record<Reason, (capDays: number) => string> = {
   unsubscribed: () => "They unsubscribed.",
   pending: () => "They have not confirmed their subscription.",
   notInTopic: () => "They are not subscribed to the topic of the campaign.",
+  snoozed: () => "They paused marketing email on the preference page.",
   capped: (days) =>
     "They got marketing email within the frequency cap of the site: " +
     `${days} ${days === 1 ? "day" : "days"}.`,

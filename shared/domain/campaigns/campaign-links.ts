@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { Count, RecordId } from "../../kernel/record-fields.ts";
-import * as links from "../sending/clicked-links.ts";
+import * as clickedLinks from "../sending/clicked-links.ts";
 import * as campaigns from "./campaigns.ts";
 
 const clickCounts = {
@@ -19,7 +19,7 @@ const CampaignLink = z
       .describe(
         "Link without tracking parameters such as `utm_source`. `{email}`, `{contactId}` and " +
           "`{token}` stand for values that differ per recipient. `null`: all links after the " +
-          `first ${links.maxLinks}, in one row.`,
+          `first ${clickedLinks.maxLinks}, in one row.`,
       ),
     ...clickCounts,
     variants: z
@@ -37,7 +37,7 @@ export type CampaignLinks = z.output<typeof CampaignLinks>;
 
 export async function list(who: CallerScope, id: number): Promise<CampaignLinks> {
   await campaigns.findStored(who, id);
-  const rows = await links.listLinkTotals(who.orgId, id);
+  const rows = await clickedLinks.listLinkTotals(who.orgId, id);
   return {
     links: rows.map(({ url, all, variants }) => ({
       url: url ?? null,
@@ -50,7 +50,7 @@ export async function list(who: CallerScope, id: number): Promise<CampaignLinks>
   };
 }
 
-const toClickCounts = ({ clicked, uniqueClicked, clickedByMachine }: links.LinkTotals) => ({
+const toClickCounts = ({ clicked, uniqueClicked, clickedByMachine }: clickedLinks.LinkTotals) => ({
   clicks: clicked,
   uniqueClicks: uniqueClicked,
   machineClicks: clickedByMachine,

@@ -1,28 +1,45 @@
 // Builds the plan of a campaign: content, audience and sending config. Scheduling builds it as a
 // check; the start builds and stores it.
 
-import { get, put, remove, type Write } from "../../adapters/dynamodb/table.ts";
+import { get } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import { invalid, missing, Problem } from "../../errors.ts";
-import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
+import * as liquid from "../../email/liquid.ts";
+import { invalid, Problem } from "../../errors.ts";
+import * as records from "../../kernel/records.ts";
 import { keys } from "../../keys.ts";
+import { commonFlaw } from "../../providers/limits.ts";
+import { traitsOf } from "../../providers/traits.ts";
+import { ruleReferences } from "../audience/segments/group-ids.ts";
 import type { SegmentRules } from "../audience/segments/segment-rules.ts";
 import * as segments from "../audience/segments/segments.ts";
 import * as topics from "../audience/topics/topics.ts";
+import { pinBrand } from "../content/mail-brand.ts";
+import { loadSnippets, pinForMail } from "../content/mail-snippets.ts";
 import * as templates from "../content/templates.ts";
 import * as organizations from "../identity/organizations.ts";
+import type { Site } from "../identity/sites.ts";
 import * as sites from "../identity/sites.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
-import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { findConfigOfSender, fromOf, toMailSender } from "../senders/mail-sender.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
+import {
+  buildMarketingHeaders,
+  buildUnsubscribeHeaders,
+  requireMarketingSender,
+} from "../sending/rendering/marketing-mail.ts";
 import { toMarketingUtm } from "../sending/rendering/utm.ts";
-import type { CampaignAudience, StoredCampaign, StoredVariant } from "./campaign-schema.ts";
+import { copyToMail } from "./campaign-attachments.ts";
+import { storeFeedOfPlan } from "./campaign-feed.ts";
+import type { CampaignAudience } from "./campaign-schema.ts";
 import type {
   AudiencePlan,
   BroadcastAudience,
   BroadcastPart,
   BroadcastPlan,
 } from "./engine/broadcast-plan.ts";
+import { isNotice } from "./notices.ts";
+import type { StoredCampaign, StoredVariant } from "./stored-campaign.ts";
+import { findVariantHtml } from "./variant-html.ts";
 
 /** Throws 400 that names what is missing. */
 export async function buildCampaignPlan(
@@ -47,19 +64,73 @@ export async function buildCampaignPlan(
         "is picked before the last of them get the email: set abTest to null, or schedule the " +
         "campaign with scheduledAt",
     );
-  const [audiencePlan, parts, timezone] = await Promise.all([
+  const readSite = findSiteOfSender(who, siteId);
+  const [audiencePlan, parts, timezone, config, site] = await Promise.all([
     buildAudiencePlan(campaign, at),
-    buildParts(campaign),
+    buildParts(campaign, readSite),
     localTime ? organizations.getTimezone(orgId) : undefined,
-    requireReference("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
-    sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
+    requireReference("sendingConfigId", findConfigOfSender(who, sendingConfigId, campaign)),
+    readSite,
   ]);
+  requireAcceptedMail(campaign, site, config);
+  const { headers = {}, attachments = [], variables = {}, feedUrl, feed } = campaign;
   return {
     ...audiencePlan,
     configId: sendingConfigId,
+    sender: toMailSender(campaign),
+    ...(hasEntries(headers) && { headers }),
+    ...(attachments.length && { attachments }),
+    ...(hasEntries(variables) && { variables }),
+    ...(feedUrl && { feedUrl }),
+    ...(feed && !feedUrl && { feed }),
     parts,
     ...(abTest && { test: abTest }),
     ...(localTime && timezone && { localTime: { time: localTime, timezone } }),
+  };
+}
+
+async function findSiteOfSender({ orgId }: CallerScope, siteId: number): Promise<Site> {
+  const site = await sites.find({ orgId }, siteId);
+  await requireMarketingSender(orgId, site);
+  return site;
+}
+
+/** Throws 400 if the provider would refuse the headers or the attachments. */
+function requireAcceptedMail(
+  { orgId, id, headers, attachments = [], ...sender }: StoredCampaign,
+  site: Site,
+  config: SendingConfig,
+): void {
+  const flaw = commonFlaw(traitsOf(config.provider), {
+    from: fromOf(sender, config),
+    headers: {
+      ...headers,
+      ...buildMarketingHeaders({ orgId, site, config, source: { kind: "campaign", id } }),
+      ...buildUnsubscribeHeaders({ oneClickUnsubscribe: "" }),
+    },
+    attachments,
+  });
+  if (flaw) throw invalidField(flaw.path, `${flaw.path}: ${flaw.message}`);
+}
+
+const hasEntries = (record: object): boolean => Object.keys(record).length > 0;
+
+/**
+ * Stores what the plan needs later, because the campaign can be changed or deleted. Throws 400
+ * `feed_unavailable`.
+ */
+export async function completePlan(
+  { orgId, attachments = [] }: StoredCampaign,
+  plan: BroadcastPlan,
+): Promise<BroadcastPlan> {
+  const [files, feed] = await Promise.all([
+    copyToMail(orgId, attachments),
+    storeFeedOfPlan(orgId, plan),
+  ]);
+  return {
+    ...plan,
+    ...(files.length && { attachments: files }),
+    ...(feed && { feed }),
   };
 }
 
@@ -68,7 +139,8 @@ export async function buildAudiencePlan(
   campaign: StoredCampaign,
   at = now(),
 ): Promise<AudiencePlan> {
-  const { orgId, siteId, topicId } = campaign;
+  const { orgId, siteId } = campaign;
+  const topicId = isNotice(campaign) ? null : campaign.topicId;
   requireOneAudience(campaign);
   const [audience, topic] = await Promise.all([
     findAudience(campaign),
@@ -76,12 +148,27 @@ export async function buildAudiencePlan(
       ? requireReference("topicId", topics.findOfSite({ orgId }, { id: topicId, siteId }))
       : null,
   ]);
+  if ("rules" in audience) await requireGroupsOfRules(campaign, audience.rules);
   return {
     siteId,
     audience,
     ...(topic && { topic: topics.toMailTopic(topic) }),
+    ...(isNotice(campaign) && { isNotice: true as const }),
     at: at.toISOString(),
   };
+}
+
+/** Without a list that they name, rules could match contacts who are to be left out. */
+async function requireGroupsOfRules(
+  { orgId, segmentId }: StoredCampaign,
+  rules: SegmentRules,
+): Promise<void> {
+  const [missing] = await records.listMissing({ orgId }, ruleReferences(rules, "rules"));
+  if (missing)
+    throw invalidField(
+      segmentId === null ? "audience" : "segmentId",
+      `The audience names a deleted record: ${missing.message}`,
+    );
 }
 
 function requireOneAudience(campaign: StoredCampaign): void {
@@ -170,17 +257,22 @@ async function listConditions(
 }
 
 /** One part for each variant, or a single one. */
-async function buildParts(campaign: StoredCampaign): Promise<BroadcastPart[]> {
+async function buildParts(
+  campaign: StoredCampaign,
+  readSite: Promise<Site>,
+): Promise<BroadcastPart[]> {
   const { variants } = campaign;
-  if (!variants.length) return [await buildPart(campaign, undefined)];
-  return Promise.all(variants.map((variant) => buildPart(campaign, variant)));
+  if (!variants.length) return [await buildPart(campaign, undefined, readSite)];
+  return Promise.all(variants.map((variant) => buildPart(campaign, variant, readSite)));
 }
 
 async function buildPart(
   campaign: StoredCampaign,
   variant: StoredVariant | undefined,
+  readSite: Promise<Site>,
 ): Promise<BroadcastPart> {
   const ofVariant = variant ? ` of variant ${variant.id}` : "";
+  const { orgId, siteId } = campaign;
   const subject = variant?.subject ?? campaign.subject ?? undefined;
   const shared = {
     id: variant?.id,
@@ -189,13 +281,28 @@ async function buildPart(
     utm: toMarketingUtm(campaign.utm, { campaign: campaign.name, content: variant?.name }),
     previewText: variant?.previewText ?? campaign.previewText ?? undefined,
   };
+  const lines = [shared.subject, shared.previewText];
   if (variant?.htmlVersion) {
     if (!subject)
       throw invalidField(
         "subject",
         `The html${ofVariant} needs a subject: set one on the variant or on the campaign`,
       );
-    return { ...shared, htmlVersion: variant.htmlVersion };
+    const html = await findVariantHtml(orgId, variant.id, variant.htmlVersion);
+    const snippets = await pinForMail(orgId, siteId, { html });
+    // A snippet can be deleted between the change of the variant and the start.
+    if (snippets)
+      liquid.compile(html, {
+        ...{ escape: true, field: "html" },
+        snippets: await loadSnippets(orgId, snippets),
+      });
+    const brand = pinBrand(await readSite, { snippets, sources: [...lines, html] });
+    return {
+      ...shared,
+      htmlVersion: variant.htmlVersion,
+      ...(snippets && { snippets }),
+      ...(brand && { brand }),
+    };
   }
   const templateId = variant?.templateId ?? campaign.templateId;
   if (templateId === null)
@@ -204,11 +311,15 @@ async function buildPart(
       "A campaign needs a templateId to be sent, or variants with a templateId or " +
         `html${ofVariant && `: the content${ofVariant} is missing`}`,
     );
-  const { version, subject: templateSubject } = await requireReference(
-    "templateId",
-    templates.findMeta({ orgId: campaign.orgId }, templateId),
-  );
-  return { ...shared, template: { id: templateId, version, subject: templateSubject } };
+  const template = await requireReference("templateId", templates.findMeta({ orgId }, templateId));
+  const snippets = await pinForMail(orgId, siteId, { template });
+  const brand = pinBrand(await readSite, { template, snippets, sources: lines });
+  return {
+    ...shared,
+    template: templates.pinTemplate(template),
+    ...(snippets && { snippets }),
+    ...(brand && { brand }),
+  };
 }
 
 async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T> {
@@ -223,31 +334,3 @@ async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T>
 
 const invalidField = (path: string, message: string): Problem =>
   invalid(message, { details: [{ path, message }] });
-
-// The html of a variant is an item of its own, so that the list of campaigns reads small records.
-const variantHtmlKey = (orgId: number, variantId: number, version: number) =>
-  keys.recordBody(orgId, "CAMPAIGN", { id: variantId, version });
-
-export async function storeHtmlWrite(
-  orgId: number,
-  { variantId, version }: { variantId: number; version: number },
-  html: string,
-): Promise<Write> {
-  const key = variantHtmlKey(orgId, variantId, version);
-  return put(key, await compress(key, { html }, "templates"));
-}
-
-export const deleteHtmlWrites = (
-  orgId: number,
-  { id, htmlVersion }: Pick<StoredVariant, "id" | "htmlVersion">,
-): Write[] => (htmlVersion ? [remove(variantHtmlKey(orgId, id, htmlVersion))] : []);
-
-export async function findVariantHtml(
-  orgId: number,
-  variantId: number,
-  version: number,
-): Promise<string> {
-  const item = await get<CompressedValue>(variantHtmlKey(orgId, variantId, version));
-  if (!item) throw missing("The html of this variant is no longer stored");
-  return (await decompress<{ html: string }>(item)).html;
-}

@@ -9,40 +9,51 @@ import { RecordId } from "../../kernel/record-fields.ts";
 import { sha256 } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import * as staging from "../sending/intake/stage-chunks.ts";
+import * as stageChunks from "../sending/accept/stage-chunks.ts";
+import { inactiveBrowserLink } from "../sending/rendering/browser-links.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
-import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
+import { loadFeed } from "../sending/rendering/feeds.ts";
+import { type LiquidMail, loadLiquidMail } from "../sending/rendering/mail-content.ts";
+import { getRecentFeed } from "./campaign-feed.ts";
 import { buildCampaignPlan } from "./campaign-plan.ts";
-import type { StoredCampaign } from "./campaign-schema.ts";
 import { listPlanWarnings } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
-import * as plans from "./engine/broadcast-plan.ts";
+import * as broadcastPlan from "./engine/broadcast-plan.ts";
 import { createPartMessageBuilder } from "./engine/part-messages.ts";
 import { countRecipients, RecipientCounts, type RecipientQuery } from "./recipient-counts.ts";
 import { buildRecipientQuery, describeSampleGaps, readSampleContacts } from "./sample-contacts.ts";
+import type { StoredCampaign } from "./stored-campaign.ts";
 
-const PreviewSample = z.object({
-  contactId: RecordId.describe("Contact that the email is rendered for."),
-  email: z.string().describe("Email address of the contact."),
-  variantId: RecordId.nullable().describe(
-    "Variant that was rendered. `null`: the campaign has no variants, or the contact would " +
-      "wait for the winner and the first variant is shown.",
-  ),
-  subject: z.string().describe("Rendered subject line."),
-  html: z
-    .string()
-    .nullable()
-    .describe("Rendered HTML part. `null` without one, or if `error` is set."),
-  text: z.string().describe("Rendered plain text part."),
-  missingVariables: z
-    .array(z.string())
-    .describe("Variables that have no value for this contact and so rendered empty."),
-  error: z
-    .string()
-    .nullable()
-    .describe("Why the email cannot be rendered for this contact. Its send would fail."),
-});
-type PreviewSample = z.output<typeof PreviewSample>;
+export const PreviewSample = z
+  .object({
+    contactId: RecordId.describe("Contact that the email is rendered for."),
+    email: z.string().describe("Email address of the contact."),
+    variantId: RecordId.nullable().describe(
+      "Variant that was rendered. `null`: the campaign has no variants, or the contact would " +
+        "wait for the winner and the first variant is shown.",
+    ),
+    fromEmail: z.string().describe("Email address of the sender."),
+    fromName: z.string().nullable().describe("Name of the sender, or `null`."),
+    replyTo: z
+      .string()
+      .nullable()
+      .describe("Email address that replies go to. `null`: that of the sender."),
+    subject: z.string().describe("Rendered subject line."),
+    html: z
+      .string()
+      .nullable()
+      .describe("Rendered HTML part. `null` without one, or if `error` is set."),
+    text: z.string().describe("Rendered plain text part."),
+    missingVariables: z
+      .array(z.string())
+      .describe("Variables that have no value for this contact and so rendered empty."),
+    error: z
+      .string()
+      .nullable()
+      .describe("Why the email cannot be rendered for this contact. Its send would fail."),
+  })
+  .meta({ id: "PreviewSample" });
+export type PreviewSample = z.output<typeof PreviewSample>;
 
 export const CampaignPreview = z
   .object({
@@ -83,23 +94,24 @@ export async function preview(
 }
 
 /** The plan names the version of each template and of each html. */
-function fingerprintOf({ at, ...plan }: plans.BroadcastPlan): string {
+function fingerprintOf({ at, ...plan }: broadcastPlan.BroadcastPlan): string {
   return sha256(JSON.stringify(plan));
 }
 
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
-async function renderSamples(
-  campaign: StoredCampaign,
-  query: RecipientQuery & plans.BroadcastPlan,
+export async function renderSamples(
+  campaign: Parameters<typeof createSampleRenderer>[0],
+  query: RecipientQuery & broadcastPlan.BroadcastPlan,
+  feed?: unknown,
 ): Promise<PreviewSample[]> {
   const contacts = await readSampleContacts(query);
-  const render = await createSampleRenderer(campaign, query);
+  const render = await createSampleRenderer(campaign, query, feed);
   const samples: PreviewSample[] = [];
   let bytes = 0;
   for (const contact of contacts) {
-    const sample = await render(contact, plans.assignPart(campaign, query, contact.id));
+    const sample = await render(contact, broadcastPlan.assignPart(campaign, query, contact.id));
     bytes += Buffer.byteLength(sample.html ?? "") + Buffer.byteLength(sample.text);
     if (bytes > maxSampleBytes) break;
     samples.push(sample);
@@ -107,47 +119,74 @@ async function renderSamples(
   return samples;
 }
 
-/** Returns a function that renders a part of the plan for a contact. */
+async function findFeed(
+  orgId: number,
+  { feedUrl, feed }: broadcastPlan.BroadcastPlan,
+): Promise<unknown> {
+  if (feedUrl !== undefined) return getRecentFeed(orgId, feedUrl);
+  return feed === undefined ? undefined : loadFeed(feed);
+}
+
+/** Returns a function that renders a part of the plan for a contact, with this value of `feed`. */
 export async function createSampleRenderer(
-  { orgId, id }: StoredCampaign,
-  plan: plans.BroadcastPlan,
+  { orgId, id }: Pick<StoredCampaign, "orgId" | "id" | "kind">,
+  plan: broadcastPlan.BroadcastPlan,
+  givenFeed?: unknown,
 ) {
-  const buildMessage = await createPartMessageBuilder({ orgId, kind: "campaign", id }, plan);
+  const [buildMessage, feed] = await Promise.all([
+    createPartMessageBuilder({ orgId, kind: "campaign", id }, plan),
+    givenFeed ?? findFeed(orgId, plan),
+  ]);
   const pool = liquid.newPool();
   return async (
     contact: ContactItem,
-    part: plans.BroadcastPart | undefined,
+    part: broadcastPlan.BroadcastPart | undefined,
   ): Promise<PreviewSample> => {
     const budget = new liquid.Budget({ pool });
-    const content = await staging.buildMarketingContent({
-      ...(await buildMessage(part)),
-      startedAt: now(),
-    });
-    const parts = await loadMailParts(orgId, content);
+    const content = {
+      ...(await stageChunks.buildMarketingContent({
+        ...(await buildMessage(part)),
+        startedAt: now(),
+      })),
+      locale: contact.locale ?? undefined,
+    };
+    const fields = {
+      ...(await loadLiquidMail(orgId, content)),
+      ...(feed !== undefined && { feed }),
+    };
     // This page explains that the link of a preview does not work.
     const inactiveLink = `${config.publicUrl}/api/v1/unsubscribe/preview`;
     const linksOf = () => ({
       unsubscribePage: inactiveLink,
-      preferencePage: inactiveLink,
+      preferencePage: `${inactiveLink}?view=preferences`,
       oneClickUnsubscribe: inactiveLink,
+      browserPage: inactiveBrowserLink,
       contactToken: () => "preview",
     });
     const { common, renderRecipient } = compose(
       content,
-      { ...parts, ...(parts.marketing && { marketing: { ...parts.marketing, linksOf } }) },
+      { ...fields, ...(fields.marketing && { marketing: { ...fields.marketing, linksOf } }) },
       [],
     );
-    const who = { contactId: contact.id, email: contact.email, variantId: part?.id ?? null };
+    const { from, replyTo } = content;
+    const who = {
+      ...{ contactId: contact.id, email: contact.email, variantId: part?.id ?? null },
+      ...{ fromEmail: from.email, fromName: from.name ?? null },
+      replyTo: [replyTo].flat()[0] ?? null,
+    };
     try {
-      const { name, variables } = staging.toChunkRecipient(contact, 0);
+      const { name, variables } = stageChunks.toChunkRecipient(contact, 0);
       const one = renderRecipient(
         { sendId: 0, to: contact.email, name, variables, contactId: contact.id },
         budget,
       );
       const text = fillMergeText(common.text ?? [], one);
       const missingVariables = listMissingVariables(
-        parts,
-        mergeVariables(content, { to: contact.email, name, variables }),
+        fields,
+        {
+          ...mergeVariables(content, { to: contact.email, name, variables }),
+          ...{ feed, brandLook: fields.brandLook },
+        },
         content.at,
       );
       const html = common.html ? fillMergeText(common.html, one) : null;
@@ -174,7 +213,7 @@ export async function createSampleRenderer(
 
 /** Uses the same names as the preview of a template. */
 function listMissingVariables(
-  { subject, html, text }: MailParts,
+  { subject, html, text, snippets = {} }: LiquidMail,
   variables: liquid.LiquidVariables,
   at: string,
 ): string[] {
@@ -183,11 +222,18 @@ function listMissingVariables(
   );
   const missing = parts.flatMap(
     ({ field, source }) =>
-      liquid.render(liquid.compile(source, { escape: field === "html", field }), variables, {
-        now: new Date(at),
-      }).missing,
+      liquid.render(
+        liquid.compile(source, {
+          ...{ escape: field === "html", field },
+          snippets: field === "subject" ? undefined : snippets,
+        }),
+        variables,
+        { now: new Date(at) },
+      ).missing,
   );
   return [...new Set(missing)].filter((name) => !builtInVariables.has(name));
 }
 
-const builtInVariables = new Set(["unsubscribeUrl", "preferencesUrl", "contactToken"]);
+const builtInVariables = new Set([
+  ...["unsubscribeUrl", "preferencesUrl", "browserUrl", "contactToken", "postalAddress"],
+]);

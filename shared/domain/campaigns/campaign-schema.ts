@@ -2,7 +2,6 @@
 
 import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
-import { rate } from "../../kernel/rates.ts";
 import {
   Count,
   CreatedAt,
@@ -13,11 +12,15 @@ import {
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
 import { TopicId } from "../audience/topics/topic-schema.ts";
-import * as bodies from "../content/template-bodies.ts";
-import type { SourceTotals } from "../sending/mail-sources.ts";
-import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
+import { mailSenderFields } from "../senders/mail-sender.ts";
 import { PreviewText, Utm, utmDescription } from "../sending/rendering/utm.ts";
-import type { Broadcast, BroadcastStatus } from "./engine/broadcast.ts";
+import {
+  CampaignAttachment,
+  CampaignAttachmentInputs,
+  campaignArchiveState,
+  campaignMailFields,
+} from "./campaign-mail-fields.ts";
+import type { BroadcastStatus } from "./engine/broadcast.ts";
 
 export const broadcastStatuses = [
   "draft",
@@ -31,7 +34,6 @@ export const broadcastStatuses = [
 ] as const satisfies BroadcastStatus[];
 
 const id = z.int().positive();
-export const maxVariants = 10;
 
 export const AbTest = z
   .object({
@@ -67,9 +69,6 @@ export const ResendTarget = z
       "nothing.",
   );
 export type ResendTarget = z.output<typeof ResendTarget>;
-
-/** The fields of a stored campaign with the ids of its resends. */
-export const resendFields = { failed: "resentFailed", unopened: "resentUnopened" } as const;
 
 const AudienceIds = z.array(id).max(10).default([]);
 const audienceMembers = {
@@ -131,6 +130,8 @@ const fields = {
       "`listId`, `tagId` and `segmentId`. Everyone gets one email.",
   ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
+  ...mailSenderFields,
+  ...campaignMailFields,
   topicId: TopicId,
   previewText: PreviewText.nullable(),
   utm: Utm.nullable().describe(`${utmDescription} \`null\`: links stay unchanged.`),
@@ -170,7 +171,6 @@ const AbTestWinner = z
           rate: z.number().describe("Value of the metric, from 0 to 1."),
         }),
       )
-      .default([])
       .describe(
         "Metrics used to pick the winner, as they were then. The stats of the variants also " +
           "count contacts who got the winner later.",
@@ -184,6 +184,9 @@ export const Campaign = z
     id: RecordId.describe("Id of the campaign, for GET /campaigns/:id."),
     siteId: RecordSiteId,
     ...fields,
+    attachments: z
+      .array(CampaignAttachment)
+      .describe("Files that every recipient gets, without their content."),
     status: z
       .enum(broadcastStatuses)
       .describe(
@@ -195,7 +198,7 @@ export const Campaign = z
     statusReason: z
       .string()
       .nullable()
-      .describe("Why the campaign is held, paused or failed. `null` otherwise."),
+      .describe("Why the campaign is held, paused, failed or a draft again. `null` otherwise."),
     scheduledAt: Timestamp.nullable().describe(
       "When sending starts. `null` if it was never scheduled.",
     ),
@@ -231,6 +234,10 @@ export const Campaign = z
           .meta({ id: "CampaignResend" }),
       )
       .describe("Campaigns that POST /campaigns/:id/resend created from this one."),
+    seriesId: RecordId.nullable().describe(
+      "Series of recurring campaigns that it belongs to, for GET /campaign-series/:id, or `null`.",
+    ),
+    ...campaignArchiveState,
     winner: AbTestWinner.nullable().describe("Winner of the A/B test. `null` until it is picked."),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
@@ -249,6 +256,15 @@ export const NewCampaign = z
     segmentId: fields.segmentId.default(null),
     audience: fields.audience.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
+    fromEmail: fields.fromEmail.default(null),
+    fromName: fields.fromName.default(null),
+    replyTo: fields.replyTo.default(null),
+    headers: fields.headers.default({}),
+    attachments: CampaignAttachmentInputs.default([]),
+    variables: fields.variables.default({}),
+    feedUrl: fields.feedUrl.default(null),
+    archive: fields.archive.default(false),
+    purpose: fields.purpose.default("marketing"),
     topicId: fields.topicId.default(null),
     previewText: fields.previewText.default(null),
     utm: fields.utm.default(null),
@@ -259,7 +275,7 @@ export const NewCampaign = z
 export type NewCampaign = z.output<typeof NewCampaign>;
 
 export const CampaignChanges = z
-  .object(fields)
+  .object({ ...fields, attachments: CampaignAttachmentInputs })
   .partial()
   .meta({ examples: [{ name: "Spring sale, second try", segmentId: 1, listId: null }] });
 export type CampaignChanges = z.output<typeof CampaignChanges>;
@@ -269,8 +285,20 @@ const isLocalTime = (text: string): boolean => {
   return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text);
 };
 
+const confirm = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("Name of the campaign, as a confirmation. Required for a notice.");
+
+export const CampaignStart = z
+  .object({ confirm })
+  .meta({ examples: [{}, { confirm: "New terms from May" }] });
+export type CampaignStart = z.output<typeof CampaignStart>;
+
 export const CampaignSchedule = z
   .object({
+    confirm,
     scheduledAt: z.iso
       .datetime({ offset: true })
       .optional()
@@ -315,190 +343,3 @@ export const CampaignSchedule = z
     examples: [{ scheduledAt: "2027-03-20T09:00:00+01:00" }, { localTime: "2027-03-20T09:00" }],
   });
 export type CampaignSchedule = z.output<typeof CampaignSchedule>;
-
-const variantFields = {
-  name: singleLineText(100).trim().min(1).describe("Name of the variant."),
-  subject: fields.subject.describe(
-    "Subject line, with Liquid. `null`: the subject of the campaign, else of the template.",
-  ),
-  templateId: id
-    .nullable()
-    .describe("Template of the variant. `null`: the template of the campaign."),
-  html: bodies.bodyFields.html.describe(
-    "HTML with Liquid, instead of a template. Then a subject is required, here or on the campaign.",
-  ),
-  previewText: PreviewText.nullable().describe(
-    "Preview text of the variant, with Liquid. `null`: the preview text of the campaign.",
-  ),
-  weight: z
-    .int()
-    .min(1)
-    .max(1000)
-    .describe("Share of the variant relative to the weights of the others."),
-};
-
-/** Its html is a separate item, with the version `htmlVersion`. */
-export interface StoredVariant {
-  id: number;
-  name: string;
-  subject: string | null;
-  templateId: number | null;
-  htmlVersion?: number;
-  previewText?: string | null;
-  weight: number;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export const CampaignVariant = z
-  .object({
-    id: RecordId.describe("Id of the variant, for GET /campaigns/:id/variants/:variantId."),
-    campaignId: RecordId.describe("Campaign of the variant."),
-    ...variantFields,
-    hasHtml: z.boolean().describe("Whether the variant has HTML of its own instead of a template."),
-    html: variantFields.html
-      .optional()
-      .describe("HTML of the variant. Returned by GET /campaigns/:id/variants/:variantId only."),
-    recipients: Count.describe("Emails accepted for this variant."),
-    delivered: Count.describe("Emails delivered."),
-    opened: Count.describe("Recipients who opened."),
-    clicked: Count.describe("Recipients who clicked."),
-    openRate: z.number().describe("opened / delivered, from 0 to 1."),
-    clickRate: z.number().describe("clicked / delivered, from 0 to 1."),
-    isWinner: z.boolean().describe("Whether the variant won the A/B test."),
-    createdAt: CreatedAt,
-    updatedAt: UpdatedAt,
-  })
-  .meta({ id: "CampaignVariant" });
-export type CampaignVariant = z.output<typeof CampaignVariant>;
-
-const htmlOrTemplateError = {
-  error: "exactly one of templateId and html is required",
-  path: ["html"],
-};
-const hasOneContent = ({
-  templateId,
-  html,
-}: {
-  templateId?: number | null | undefined;
-  html?: string | null | undefined;
-}) => !templateId || !html;
-
-export const NewVariant = z
-  .object({
-    name: variantFields.name
-      .optional()
-      .describe("Name of the variant. Defaults to A, B, C and so on."),
-    subject: variantFields.subject.default(null),
-    templateId: variantFields.templateId.default(null),
-    html: variantFields.html.default(null),
-    previewText: variantFields.previewText.default(null),
-    weight: variantFields.weight.default(50),
-  })
-  .refine(hasOneContent, htmlOrTemplateError)
-  .meta({ examples: [{ subject: "Last days of the sale, {{ firstName }}" }] });
-export type NewVariant = z.output<typeof NewVariant>;
-
-export const VariantChanges = z
-  .object(variantFields)
-  .partial()
-  .refine(hasOneContent, htmlOrTemplateError)
-  .meta({ examples: [{ weight: 80 }] });
-export type VariantChanges = z.output<typeof VariantChanges>;
-
-const WaitingForLocalTime = z
-  .object({
-    emails: Count.describe("Emails that wait. They also count as `queued` of the accounting."),
-    nextAt: Timestamp.describe("When the first of them are due."),
-    lastAt: Timestamp.describe("When the last of them are due."),
-  })
-  .meta({ id: "WaitingForLocalTime" });
-export type WaitingForLocalTime = z.output<typeof WaitingForLocalTime>;
-
-export const CampaignDetail = Campaign.extend({
-  sendingConfigLabel: z
-    .string()
-    .nullable()
-    .describe("Name and email address of the sender. `null` without a sending config."),
-  stats: MailingStats,
-  accounting: MailingAccounting,
-  waitingForLocalTime: WaitingForLocalTime.nullable().describe(
-    "Emails of recipients for whom it is not yet `localTime`. `null` if there are none.",
-  ),
-  variants: z.array(CampaignVariant).describe("Variants of the campaign, oldest first."),
-}).meta({ id: "CampaignDetail" });
-export type CampaignDetail = z.output<typeof CampaignDetail>;
-
-export interface StoredCampaign extends Broadcast {
-  subject: string | null;
-  templateId: number | null;
-  listId: number | null;
-  tagId: number | null;
-  segmentId: number | null;
-  audience?: CampaignAudience | null;
-  sendingConfigId: number | null;
-  /** Absent on campaigns stored before there were topics. */
-  topicId?: number | null;
-  /** Campaigns from before these fields existed do not have them. */
-  previewText?: string | null;
-  utm?: Utm | null;
-  strict?: boolean;
-  abTest: AbTest | null;
-  status: BroadcastStatus;
-  variants: StoredVariant[];
-  sendLate?: boolean;
-  localTime?: string | null;
-  /** Set instead of `listId`, `tagId` and `segmentId`. */
-  resendOf?: { campaignId: number; to: ResendTarget };
-  resentFailed?: number;
-  resentUnopened?: number;
-}
-
-export const toApi = (item: StoredCampaign): Campaign => ({
-  ...item,
-  topicId: item.topicId ?? null,
-  audience: item.audience ?? null,
-  previewText: item.previewText ?? null,
-  utm: item.utm ?? null,
-  strict: item.strict ?? false,
-  statusReason: item.statusReason ?? null,
-  scheduledAt: item.scheduledAt ?? null,
-  localTime: item.localTime ?? null,
-  sendLate: item.sendLate ?? false,
-  startedAt: item.startedAt ?? null,
-  finishedAt: item.finishedAt ?? null,
-  winner: item.winner ?? null,
-  resendOf: item.resendOf ?? null,
-  resends: listResends(item),
-});
-
-export const listResends = (item: StoredCampaign): Campaign["resends"] =>
-  ResendTarget.options.flatMap((to) => {
-    const campaignId = item[resendFields[to]];
-    return campaignId === undefined ? [] : [{ to, campaignId }];
-  });
-
-export function toApiVariant(
-  { id: campaignId, winner }: StoredCampaign,
-  { htmlVersion, ...variant }: StoredVariant,
-  numbers: SourceTotals | undefined,
-): CampaignVariant {
-  const {
-    delivered = 0,
-    uniqueOpened: opened = 0,
-    uniqueClicked: clicked = 0,
-  } = numbers?.events ?? {};
-  return {
-    ...variant,
-    campaignId,
-    previewText: variant.previewText ?? null,
-    hasHtml: htmlVersion !== undefined,
-    recipients: numbers?.accepted ?? 0,
-    delivered,
-    opened,
-    clicked,
-    openRate: rate(opened, delivered),
-    clickRate: rate(clicked, delivered),
-    isWinner: winner?.variantId === variant.id,
-  };
-}

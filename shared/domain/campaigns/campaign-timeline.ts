@@ -1,10 +1,13 @@
 // Emails, opens and clicks of a campaign over time.
+
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { listDates } from "../../kernel/calendar-dates.ts";
 import { Count, Timestamp } from "../../kernel/record-fields.ts";
+import { toShownCount } from "../../kernel/sharded-counters.ts";
+import { dateIn } from "../../kernel/time-zones.ts";
 import * as organizations from "../identity/organizations.ts";
-import * as sources from "../sending/mail-sources.ts";
+import * as mailSources from "../sending/mail-sources.ts";
 import { type TimelineFigures, timelineHours } from "../sending/mail-timeline.ts";
 import * as campaigns from "./campaigns.ts";
 
@@ -44,7 +47,7 @@ export async function getTimeline(who: CallerScope, id: number): Promise<Campaig
   await campaigns.findStored(who, id);
   const [timezone, timeline] = await Promise.all([
     organizations.getTimezone(who.orgId),
-    sources.getMailTimeline(who.orgId, id),
+    mailSources.getMailTimeline(who.orgId, id),
   ]);
   const byDay = new Map<string, TimelineFigures>();
   const addTo = (date: string, added: TimelineFigures) => {
@@ -55,8 +58,7 @@ export async function getTimeline(who: CallerScope, id: number): Promise<Campaig
       clicked: clicked + added.clicked,
     });
   };
-  for (const [hour, added] of timeline.hours)
-    addTo(organizations.dateIn(timezone, new Date(hour)), added);
+  for (const [hour, added] of timeline.hours) addTo(dateIn(timezone, new Date(hour)), added);
   for (const [date, added] of timeline.days) addTo(date, added);
   return {
     hours: listHours(timeline.hours).map((hour) => ({
@@ -72,11 +74,11 @@ export async function getTimeline(who: CallerScope, id: number): Promise<Campaig
 
 const none: TimelineFigures = { sent: 0, opened: 0, clicked: 0 };
 
-/** A correction of an uncertain email can make `sent` of a later hour negative. */
+/** A correction, such as of an uncertain email, can make figures of a later hour negative. */
 const toFigures = ({ sent, opened, clicked } = none): TimelineFigures => ({
-  sent: Math.max(0, sent),
-  opened,
-  clicked,
+  sent: toShownCount(sent),
+  opened: toShownCount(opened),
+  clicked: toShownCount(clicked),
 });
 
 function listHours(counted: ReadonlyMap<number, unknown>): number[] {

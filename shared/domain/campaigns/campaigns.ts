@@ -13,38 +13,39 @@ import {
 import { get, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import * as liquid from "../../email/liquid.ts";
 import { conflict, contended, invalid } from "../../errors.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
-import * as groups from "../audience/groups/groups.ts";
-import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
-import * as sources from "../sending/mail-sources.ts";
+import { labelOf } from "../senders/mail-sender.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
+import { describeProviderHold, findProviderHold } from "../sending/mail-holds.ts";
+import * as mailSources from "../sending/mail-sources.ts";
 import { toMailingStats } from "../sending/mailing-stats.ts";
-import * as plans from "./campaign-plan.ts";
+import { unpublishWrites } from "./archive/archive.ts";
+import { deleteFiles, storeAttachments } from "./campaign-attachments.ts";
+import { changesAudience, checkReferences, checkSender } from "./campaign-checks.ts";
+import type { CampaignDetail, WaitingForLocalTime } from "./campaign-detail-schema.ts";
+import * as campaignPlan from "./campaign-plan.ts";
+import { campaignReferences } from "./campaign-references.ts";
+import type { Campaign, CampaignChanges, NewCampaign } from "./campaign-schema.ts";
+import * as broadcast from "./engine/broadcast.ts";
+import * as cleanup from "./engine/cleanup.ts";
+import { countMails, listUpcoming } from "./engine/local-time.ts";
+import { type NoticeCaller, requireNoticeEditable } from "./notices.ts";
 import {
-  type Campaign,
-  type CampaignAudience,
-  type CampaignChanges,
-  type CampaignDetail,
   listResends,
-  type NewCampaign,
   resendFields,
   type StoredCampaign,
   toApi,
   toApiVariant,
-  type WaitingForLocalTime,
-} from "./campaign-schema.ts";
-import * as broadcasts from "./engine/broadcast.ts";
-import * as cleanup from "./engine/cleanup.ts";
-import { countMails, listUpcoming } from "./engine/local-time.ts";
+} from "./stored-campaign.ts";
+import * as variantHtml from "./variant-html.ts";
 
-const editableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled"];
-export const startableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled", "held"];
+const editableStatuses: broadcast.BroadcastStatus[] = ["draft", "scheduled"];
+export const startableStatuses: broadcast.BroadcastStatus[] = ["draft", "scheduled", "held"];
 
 export async function create(
   who: CallerScope,
@@ -52,9 +53,12 @@ export async function create(
 ): Promise<Campaign> {
   const siteId = await sites.resolveSiteId(who, given);
   await checkReferences(who, siteId, campaign);
+  await checkSender(who, campaign, campaign);
   const { orgId } = who;
+  const fields = await records.newRecordFields("CAMPAIGN");
+  const addFiles = await storeAttachments({ orgId, campaignId: fields.id }, campaign.attachments);
   const base = {
-    ...(await records.newRecordFields("CAMPAIGN")),
+    ...fields,
     orgId,
     kind: "campaign" as const,
     siteId,
@@ -62,7 +66,7 @@ export async function create(
   };
   return toApi(
     await records.insert<StoredCampaign>("CAMPAIGN", who, {
-      record: { ...base, ...campaign, status: "draft", variants: [] },
+      record: { ...base, ...campaign, attachments: addFiles([]), status: "draft", variants: [] },
     }),
   );
 }
@@ -73,9 +77,11 @@ export const findStored = (who: CallerScope, id: number): Promise<StoredCampaign
 /** The campaign with its counters and variants. */
 export async function findCampaignDetail(who: CallerScope, id: number): Promise<CampaignDetail> {
   const campaign = await findStored(who, id);
-  const [sendingConfigLabel, { all: totals, parts }] = await Promise.all([
-    getSendingConfigLabel(who, campaign.sendingConfigId),
-    sources.getSourceTotals(who.orgId, { kind: "campaign", id }),
+  const [sendingConfigLabel, { all: totals, parts }, missing, waitingReason] = await Promise.all([
+    getSendingConfigLabel(campaign),
+    mailSources.getSourceTotals(who.orgId, { kind: "campaign", id }),
+    records.listMissing(who, campaignReferences(campaign)),
+    findWaitingReason(campaign),
   ]);
   return {
     ...toApi(campaign),
@@ -83,15 +89,27 @@ export async function findCampaignDetail(who: CallerScope, id: number): Promise<
     stats: toMailingStats(totals),
     accounting: totals,
     waitingForLocalTime: getWaitingForLocalTime(campaign, totals),
+    waitingReason,
     variants: campaign.variants.map((variant) =>
       toApiVariant(campaign, variant, parts.get(variant.id)),
     ),
+    missing,
   };
+}
+
+async function findWaitingReason({
+  orgId,
+  status,
+  sendingConfigId,
+}: StoredCampaign): Promise<string | null> {
+  if (status !== "sending" || sendingConfigId === null) return null;
+  const hold = await findProviderHold(orgId, sendingConfigId);
+  return hold ? `Email waits, because ${describeProviderHold(hold)}` : null;
 }
 
 function getWaitingForLocalTime(
   { status }: StoredCampaign,
-  { releases }: sources.SourceTotals,
+  { releases }: mailSources.SourceTotals,
 ): WaitingForLocalTime | null {
   const upcoming = listUpcoming(releases);
   const isStopped = status !== "sending" && status !== "paused";
@@ -103,16 +121,15 @@ function getWaitingForLocalTime(
   };
 }
 
+type CampaignFilter = Partial<Record<"status" | "seriesId", string | number | undefined>>;
+
 /** Newest first. */
 export async function list(
   who: CallerScope,
   request: PageRequest,
-  {
-    siteId,
-    status,
-  }: { siteId?: number | undefined; status?: broadcasts.BroadcastStatus | undefined },
+  { siteId, ...equal }: { siteId?: number | undefined } & CampaignFilter,
 ) {
-  const filter = { siteIds: await sites.siteFilter(who, siteId), filter: allEqual({ status }) };
+  const filter = { siteIds: await sites.siteFilter(who, siteId), filter: allEqual({ ...equal }) };
   const { items, pagination } = await records.list<StoredCampaign>("CAMPAIGN", who, {
     ...request,
     ...filter,
@@ -125,23 +142,32 @@ export async function list(
  * longer be complete.
  */
 export async function updateCampaign(
-  who: CallerScope,
+  who: NoticeCaller,
   id: number,
-  changes: CampaignChanges,
+  { attachments: inputs, ...changes }: CampaignChanges,
 ): Promise<Campaign> {
+  let before: StoredCampaign["attachments"];
+  let addFiles: Awaited<ReturnType<typeof storeAttachments>> | undefined;
   const changed = await updateStored(who, id, async (current) => {
+    requireNoticeEditable(who, current, changes);
     if (current.resendOf && changesAudience(changes))
       throw invalid("A resend goes to recipients of the first campaign: it has no other audience");
     await checkReferences(who, current.siteId, changes);
-    return { set: changes as Partial<StoredCampaign> };
+    await checkSender(who, { ...current, ...changes }, changes);
+    const set = changes as Partial<StoredCampaign>;
+    if (!inputs) return { set };
+    addFiles ??= await storeAttachments({ orgId: who.orgId, campaignId: id }, inputs);
+    before = current.attachments ?? [];
+    return { set: { ...set, attachments: addFiles(before) } };
   });
+  await deleteFiles(before, changed.attachments);
   return toApi(changed);
 }
 
 /** Throws 409 while mail of the campaign is being sent. Its sends stay. */
 export async function remove(who: CallerScope, id: number): Promise<void> {
   const campaign = await findStored(who, id);
-  const key: broadcasts.BroadcastRef = { orgId: who.orgId, kind: "campaign", id };
+  const key: broadcast.BroadcastRef = { orgId: who.orgId, kind: "campaign", id };
   const deletableCondition: Condition = any(
     oneOf("status", ["draft", "scheduled", "held", "sent"]),
     all(oneOf("status", ["cancelled", "failed"]), finishedCondition),
@@ -164,10 +190,12 @@ export async function remove(who: CallerScope, id: number): Promise<void> {
       },
     }),
     ...(await releaseFirstWrites(campaign)),
-    ...campaign.variants.flatMap((variant) => plans.deleteHtmlWrites(who.orgId, variant)),
+    ...campaign.variants.flatMap((variant) => variantHtml.deleteHtmlWrites(who.orgId, variant)),
+    ...unpublishWrites(campaign),
     ...(campaign.startedAt ? [cleanup.createCleanupWrite(key)] : []),
   );
-  if (campaign.startedAt) await broadcasts.enqueuePoll(key);
+  await deleteFiles(campaign.attachments);
+  if (campaign.startedAt) await broadcast.enqueuePoll(key);
 }
 
 /** A resend reads the recipients of the first campaign until its fan-out is done. */
@@ -201,7 +229,7 @@ async function releaseFirstWrites({
   const field = resendFields[resendOf.to];
   if (first?.[field] !== id) return [];
   return [
-    broadcasts.updateWrite(
+    broadcast.updateWrite(
       first,
       { remove: [field] },
       { if: equals(field, id), orThrow: contended("The campaign") },
@@ -221,23 +249,30 @@ export interface CampaignEdit {
  * Reads the campaign, applies the edit and stores it. Retries when the campaign changed in between.
  */
 export const updateStored = (
-  who: CallerScope,
+  who: NoticeCaller,
   id: number,
   edit: (current: StoredCampaign) => Promise<CampaignEdit>,
 ): Promise<StoredCampaign> =>
   retryOnConflict("The campaign", async () => {
     const current = await findStored(who, id);
     requireStatus(current, editableStatuses, "changed");
+    requireNoticeEditable(who, current, {});
     const { set: given, extraWrites = [] } = await edit(current);
-    const set = { ...given, revision: current.revision + 1, updatedAt: now().toISOString() };
+    const set = {
+      ...given,
+      // The reason why it is a draft again.
+      ...(current.statusReason && { statusReason: null }),
+      revision: current.revision + 1,
+      updatedAt: now().toISOString(),
+    };
     const next: StoredCampaign = { ...current, ...set };
-    if (current.status === "scheduled") await plans.buildCampaignPlan(next);
+    if (current.status === "scheduled") await campaignPlan.buildCampaignPlan(next);
     const unchangedCondition = all(
       equals("revision", current.revision),
       oneOf("status", editableStatuses),
     );
     await write(
-      broadcasts.updateWrite(current, { set }, { if: unchangedCondition }),
+      broadcast.updateWrite(current, { set }, { if: unchangedCondition }),
       ...extraWrites,
     );
     return next;
@@ -245,7 +280,7 @@ export const updateStored = (
 
 export function requireStatus(
   { status }: Pick<StoredCampaign, "status">,
-  allowed: broadcasts.BroadcastStatus[],
+  allowed: broadcast.BroadcastStatus[],
   what: string,
 ): void {
   if (allowed.includes(status)) return;
@@ -255,58 +290,10 @@ export function requireStatus(
   });
 }
 
-const changesAudience = ({ listId, tagId, segmentId, audience }: CampaignChanges): boolean =>
-  Boolean(listId || tagId || segmentId || audience);
-
-async function checkAudience(
-  who: CallerScope,
-  siteId: number,
-  { exclude, ...included }: CampaignAudience,
-): Promise<void> {
-  const checks = Object.entries({ audience: included, "audience.exclude": exclude }).flatMap(
-    ([path, { lists, tags, segments }]) => [
-      ...lists.map((id) => groups.findOfSite("LIST", who, { id, siteId })),
-      ...tags.map((id) => groups.findOfSite("TAG", who, { id, siteId })),
-      ...segments.map((id) =>
-        records.findOfSite("SEGMENT", who, { id, siteId, path: `${path}.segments` }),
-      ),
-    ],
-  );
-  await Promise.all(checks);
-}
-
-/**
- * Checks that everything the campaign refers to exists in its site, and that subject and preview
- * text are valid Liquid.
- */
-async function checkReferences(
-  who: CallerScope,
-  siteId: number,
-  given: CampaignChanges,
-): Promise<void> {
-  if (given.subject) liquid.compile(given.subject, { escape: false, field: "subject" });
-  if (given.previewText) liquid.compile(given.previewText, { escape: true, field: "previewText" });
-  await Promise.all([
-    given.listId && groups.findOfSite("LIST", who, { id: given.listId, siteId }),
-    given.tagId && groups.findOfSite("TAG", who, { id: given.tagId, siteId }),
-    given.audience && checkAudience(who, siteId, given.audience),
-    given.segmentId &&
-      records.findOfSite("SEGMENT", who, { id: given.segmentId, siteId, path: "segmentId" }),
-    given.templateId &&
-      records.findOfSite("TEMPLATE", who, { id: given.templateId, siteId, path: "templateId" }),
-    given.topicId && topics.findOfSite(who, { id: given.topicId, siteId }),
-    given.sendingConfigId && sendingConfigs.findWithSender(who, given.sendingConfigId),
-  ]);
-}
-
 /** Name and email address of the sender. */
-async function getSendingConfigLabel(
-  { orgId }: CallerScope,
-  configId: number | null,
-): Promise<string | null> {
-  if (configId === null) return null;
-  const config = await get<sendingConfigs.SendingConfig>(keys.record(orgId, "CONFIG", configId), {
-    consistent: false,
-  });
-  return config ? sendingConfigs.labelOf(config) : null;
+async function getSendingConfigLabel(campaign: StoredCampaign): Promise<string | null> {
+  const { orgId, sendingConfigId: id } = campaign;
+  if (id === null) return null;
+  const config = await get<SendingConfig>(keys.record(orgId, "CONFIG", id), { consistent: false });
+  return config ? labelOf(campaign, config) : null;
 }

@@ -16,15 +16,17 @@ import {
   type SegmentRules,
 } from "../audience/segments/segment-rules.ts";
 import type { Segment } from "../audience/segments/segments.ts";
+import { goalRulesOf, rulesOf } from "../automation/sequence-references.ts";
 import type { SequenceItem } from "../automation/sequence-schema.ts";
-import * as graphs from "../automation/step-graph-store.ts";
-import type { TemplateMeta } from "../content/templates.ts";
+import type { ActionConfig } from "../automation/step-actions/action-config.ts";
+import * as stepGraphStore from "../automation/step-graph-store.ts";
+import type { TemplateMeta } from "../content/template-schema.ts";
 import type { FormItem } from "../forms/form-schema.ts";
 import * as forms from "../forms/forms.ts";
 import * as sites from "../identity/sites.ts";
-import * as plans from "./campaign-plan.ts";
-import type { StoredCampaign } from "./campaign-schema.ts";
-import { recordsOf, stillToSend } from "./usages.ts";
+import type { StoredCampaign } from "./stored-campaign.ts";
+import { recordsOf, stillToSend } from "./usage-search.ts";
+import * as variantHtml from "./variant-html.ts";
 
 const useKinds = ["segment", "sequence", "template", "campaign", "form", "import"] as const;
 
@@ -84,9 +86,18 @@ async function* usesOf(field: Field): AsyncGenerator<FieldUse> {
     kind: "sequence",
     condition: not(equals("status", "archived")),
     describe: async (sequence) => {
-      const { steps } = await graphs.getGraph(field.orgId, sequence);
-      if (steps.some(({ conditionConfig: rules }) => rules && asksFor(rules, field)))
+      const { filter, field: watched } = sequence.triggerConfig ?? {};
+      if (watched && isVariableOf(watched, field)) return "Its trigger watches it.";
+      if (filter && asksFor(filter, field)) return "The filter of its trigger asks for it.";
+      if (goalRulesOf(sequence).some(({ rules }) => asksFor(rules, field)))
+        return "A goal or an exit asks for it.";
+      const { steps } = await stepGraphStore.getGraph(field.orgId, sequence);
+      if (steps.some((step) => rulesOf(step).some(({ rules }) => asksFor(rules, field))))
         return "A condition asks for it.";
+      if (steps.some(({ waitConfig }) => isVariableOf(waitConfig?.field ?? "", field)))
+        return "A step waits for its date.";
+      if (steps.some(({ actionConfig }) => changes(actionConfig, field)))
+        return "An action changes it.";
       return steps.some(({ previewText }) => reads(previewText, field)) && inPreviewText;
     },
   });
@@ -163,11 +174,16 @@ async function describeCampaign(
   if (previewTexts.some((text) => reads(text, field))) return inPreviewText;
   for (const { id, htmlVersion } of variants) {
     if (!htmlVersion) continue;
-    const html = await plans.findVariantHtml(orgId, id, htmlVersion);
+    const html = await variantHtml.findVariantHtml(orgId, id, htmlVersion);
     if (reads(html, field)) return "The text of a variant has it.";
   }
   return false;
 }
+
+const changes = (config: ActionConfig | null, field: Field): boolean =>
+  [config?.field, ...(config?.saveResponse ?? []).map((saved) => saved.field)].some(
+    (name) => name !== undefined && isVariableOf(name, field),
+  );
 
 /** Whether rules ask for the field. */
 function asksFor(node: SegmentRules | SegmentCondition, field: Field): boolean {

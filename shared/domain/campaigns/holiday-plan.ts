@@ -5,9 +5,12 @@ import { instantOf } from "../../kernel/time-zones.ts";
 import { keys } from "../../keys.ts";
 import * as topics from "../audience/topics/topics.ts";
 import { activeIds } from "../automation/sequence-schema.ts";
+import { pinBrand } from "../content/mail-brand.ts";
+import { pinForMail } from "../content/mail-snippets.ts";
 import * as templates from "../content/templates.ts";
 import type { Organization } from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
+import { findDefault } from "../senders/choose-config.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import type { BroadcastPlan } from "./engine/broadcast-plan.ts";
@@ -35,25 +38,40 @@ export async function buildHolidayPlan({
   siteId,
   templateId,
   sendingConfigId,
+  replyTo,
   topicId,
 }: StoredHoliday): Promise<BroadcastPlan> {
   const who = { orgId };
-  const [template, config, sequenceIds, topic] = await Promise.all([
+  const [template, config, sequenceIds, topic, site] = await Promise.all([
     templates.findMeta(who, templateId),
-    sendingConfigId === null
-      ? sendingConfigs.findDefault(orgId)
-      : sendingConfigs.find(who, sendingConfigId),
+    sendingConfigId === null ? findDefault(orgId) : sendingConfigs.find(who, sendingConfigId),
     activeIds(orgId, siteId),
     topicId ? topics.findOfSite(who, { id: topicId, siteId }) : null,
-    sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
+    findSite(orgId, siteId),
   ]);
-  const { id, version, subject } = template;
+  const snippets = await pinForMail(orgId, siteId, { template });
+  const brand = pinBrand(site, { template, snippets });
   return {
     siteId,
     configId: config.id,
+    sender: { replyTo },
     audience: { enrolled: true, sequenceIds },
     ...(topic && { topic: topics.toMailTopic(topic) }),
-    parts: [{ weight: 1, template: { id, version, subject } }],
+    parts: [
+      {
+        weight: 1,
+        template: templates.pinTemplate(template),
+        ...(snippets && { snippets }),
+        ...(brand && { brand }),
+      },
+    ],
     at: now().toISOString(),
   };
+}
+
+/** Throws 400 `physical_address_missing`. */
+async function findSite(orgId: number, siteId: number): Promise<sites.Site> {
+  const site = await sites.find({ orgId }, siteId);
+  await requireMarketingSender(orgId, site);
+  return site;
 }

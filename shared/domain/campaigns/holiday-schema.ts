@@ -3,6 +3,7 @@ import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import {
   CreatedAt,
+  Missing,
   NewSiteId,
   RecordId,
   RecordSiteId,
@@ -10,6 +11,7 @@ import {
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
 import { TopicId } from "../audience/topics/topic-schema.ts";
+import { replyToField } from "../senders/mail-sender.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
 import type { Broadcast } from "./engine/broadcast.ts";
 
@@ -28,6 +30,7 @@ const fields = {
     .describe(
       "Sending config to send with. `null`: the organization's oldest verified one on that day.",
     ),
+  replyTo: replyToField,
   topicId: TopicId,
 };
 
@@ -61,6 +64,7 @@ export type Holiday = z.output<typeof Holiday>;
 export const HolidayDetail = Holiday.extend({
   stats: MailingStats,
   accounting: MailingAccounting,
+  missing: Missing,
 }).meta({ id: "HolidayDetail" });
 export type HolidayDetail = z.output<typeof HolidayDetail>;
 
@@ -69,6 +73,7 @@ export const NewHoliday = z
     siteId: NewSiteId,
     ...fields,
     sendingConfigId: fields.sendingConfigId.default(null),
+    replyTo: fields.replyTo.default(null),
     topicId: fields.topicId.default(null),
   })
   .meta({ examples: [{ name: "Happy new year", date: "2027-01-01", templateId: 1 }] });
@@ -92,14 +97,15 @@ export interface StoredHoliday extends Broadcast {
   date: string;
   templateId: number;
   sendingConfigId: number | null;
-  /** Absent on holidays stored before there were topics. */
-  topicId?: number | null;
+  /** Absent in records of earlier versions of the service. */
+  replyTo?: string | null;
+  topicId: number | null;
   status: Holiday["status"];
 }
 
 export const toApi = (item: StoredHoliday): Holiday => ({
   ...item,
-  topicId: item.topicId ?? null,
+  replyTo: item.replyTo ?? null,
   statusReason: item.statusReason ?? null,
   startedAt: item.startedAt ?? null,
   finishedAt: item.finishedAt ?? null,

@@ -11,11 +11,12 @@ import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
-import * as sources from "../sending/mail-sources.ts";
+import * as mailSources from "../sending/mail-sources.ts";
 import { toMailingStats } from "../sending/mailing-stats.ts";
-import * as broadcasts from "./engine/broadcast.ts";
+import { contentReferences } from "./campaign-references.ts";
+import * as broadcast from "./engine/broadcast.ts";
 import * as cleanup from "./engine/cleanup.ts";
-import * as states from "./engine/transitions.ts";
+import * as transitions from "./engine/transitions.ts";
 import { getHolidayTimes } from "./holiday-plan.ts";
 import {
   type Holiday,
@@ -44,10 +45,10 @@ export async function create(
     ...base,
     ...fields,
     status: "scheduled",
-    ...broadcasts.broadcastDueAttributes(base.id, startsAt),
+    ...broadcast.broadcastDueAttributes(base.id, startsAt),
   };
   const created = await records.insert<StoredHoliday>("HOLIDAY", who, { record: holiday });
-  if (startsAt <= now()) await broadcasts.enqueuePoll(created);
+  if (startsAt <= now()) await broadcast.enqueuePoll(created);
   return toApi(created);
 }
 
@@ -57,9 +58,10 @@ const findStored = (who: CallerScope, id: number): Promise<StoredHoliday> =>
 export async function findHolidayDetail(who: CallerScope, id: number): Promise<HolidayDetail> {
   const [holiday, { all: numbers }] = await Promise.all([
     findStored(who, id),
-    sources.getSourceTotals(who.orgId, { kind: "holiday", id }),
+    mailSources.getSourceTotals(who.orgId, { kind: "holiday", id }),
   ]);
-  return { ...toApi(holiday), stats: toMailingStats(numbers), accounting: numbers };
+  const missing = await records.listMissing(who, contentReferences(holiday));
+  return { ...toApi(holiday), stats: toMailingStats(numbers), accounting: numbers, missing };
 }
 
 /** Newest first. */
@@ -100,14 +102,14 @@ const updateStored = (
     const set = {
       ...changes,
       revision: current.revision + 1,
-      ...broadcasts.broadcastDueAttributes(id, startsAt),
+      ...broadcast.broadcastDueAttributes(id, startsAt),
     };
     const unchangedCondition = all(
       equals("revision", current.revision),
       equals("status", "scheduled"),
     );
-    await write(broadcasts.updateWrite(current, { set }, { if: unchangedCondition }));
-    if (startsAt <= now()) await broadcasts.enqueuePoll(current);
+    await write(broadcast.updateWrite(current, { set }, { if: unchangedCondition }));
+    if (startsAt <= now()) await broadcast.enqueuePoll(current);
   });
 
 /** A repeated cancel succeeds. */
@@ -117,13 +119,13 @@ const cancel = (who: CallerScope, id: number): Promise<void> =>
     if (current.status === "cancelled") return;
     if (current.status === "sent")
       throw conflict("The holiday is already sent and can no longer be cancelled");
-    if (!(await states.cancel(current))) throw new ConditionFailed(0);
+    if (!(await transitions.cancel(current))) throw new ConditionFailed(0);
   });
 
 /** Deletes its sends too, in the background. Throws 409 while mail is being sent. */
 export async function remove(who: CallerScope, id: number): Promise<void> {
   const { siteId, startedAt } = await findStored(who, id);
-  const key: broadcasts.BroadcastRef = { orgId: who.orgId, kind: "holiday", id };
+  const key: broadcast.BroadcastRef = { orgId: who.orgId, kind: "holiday", id };
   const deletableCondition = any(
     oneOf("status", ["scheduled", "sent"]),
     all(equals("status", "cancelled"), present("finishedAt")),
@@ -142,7 +144,7 @@ export async function remove(who: CallerScope, id: number): Promise<void> {
     }),
     ...(startedAt ? [cleanup.createCleanupWrite(key)] : []),
   );
-  if (startedAt) await broadcasts.enqueuePoll(key);
+  if (startedAt) await broadcast.enqueuePoll(key);
 }
 
 /** Checks the changed fields and returns when sending starts. */

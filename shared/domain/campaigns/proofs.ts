@@ -9,15 +9,16 @@ import { inParallel } from "../../kernel/parallel.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import { acceptSingle } from "../sending/intake/accept-single.ts";
-import { loadIntake } from "../sending/intake/intake.ts";
-import { toTestMessage } from "../sending/intake/test-message.ts";
+import { acceptSingle } from "../sending/accept/accept-single.ts";
+import { loadIntake } from "../sending/accept/intake.ts";
+import { toTestMessage } from "../sending/accept/test-message.ts";
+import { toMailFiles } from "./campaign-attachments.ts";
 import { buildCampaignPlan } from "./campaign-plan.ts";
 import { createSampleRenderer } from "./campaign-preview.ts";
-import type { StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
-import type * as plans from "./engine/broadcast-plan.ts";
+import type * as broadcastPlan from "./engine/broadcast-plan.ts";
 import { buildCandidateQuery, readFirstCandidates } from "./engine/candidates.ts";
+import type { StoredCampaign } from "./stored-campaign.ts";
 
 const maxEmails = 10;
 
@@ -84,6 +85,7 @@ export async function sendProofs(
   // One after the other, so that a repeated request uses the same ids in the same order.
   const proofs: Proofs["proofs"] = [];
   for (const [i, { email, part }] of wanted.entries()) {
+    const { fromEmail, fromName, replyTo } = renderedProofs[i]!;
     const message = {
       ...toTestMessage(renderedProofs[i]!, {
         siteId: campaign.siteId,
@@ -91,9 +93,14 @@ export async function sendProofs(
       }),
       to: email,
       sendingConfigId: plan.configId,
+      fromEmail,
+      ...(fromName !== null && { fromName }),
+      ...(replyTo !== null && { replyTo: [replyTo] }),
+      headers: campaign.headers ?? {},
     };
+    const context = await loadIntake(caller, message, { emails: [email] });
     const { id: sendId, status } = await acceptSingle(caller, message, {
-      context: await loadIntake(caller, message, { emails: [email] }),
+      context: { ...context, files: toMailFiles(campaign.attachments) },
     });
     proofs.push({ email, variantId: part.id ?? null, sendId, status });
   }
@@ -102,7 +109,7 @@ export async function sendProofs(
 
 async function pickAudienceContact(
   { orgId }: StoredCampaign,
-  plan: plans.BroadcastPlan,
+  plan: broadcastPlan.BroadcastPlan,
 ): Promise<ContactItem> {
   for await (const [first] of readFirstCandidates(await buildCandidateQuery(orgId, plan)))
     if (first) return first;

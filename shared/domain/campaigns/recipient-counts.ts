@@ -5,13 +5,14 @@ import { all, type Condition, equals, not, oneOf } from "../../adapters/dynamodb
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count } from "../../kernel/record-fields.ts";
 import { emailShards } from "../../keys.ts";
-import * as reader from "../audience/contacts/contact-reader.ts";
+import * as contactReader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { snoozedCondition } from "../audience/contacts/snooze-state.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
-import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as suppressionLookups from "../audience/suppressions/suppression-lookups.ts";
 import { subscribedCondition } from "../audience/topics/topic-subscription.ts";
 import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
-import * as sources from "../sending/mail-sources.ts";
+import * as mailSources from "../sending/mail-sources.ts";
 import { type CandidateQuery, readCandidates, shardsOf } from "./engine/candidates.ts";
 import type { ResendAudience } from "./engine/resend-audience.ts";
 
@@ -29,6 +30,9 @@ export const RecipientCounts = z.object({
   ),
   notInTopic: Count.describe(
     "Candidates not sent to because they are not subscribed to the topic of the campaign.",
+  ),
+  snoozed: Count.describe(
+    "Candidates not sent to because they paused marketing email on the preference page.",
   ),
   capped: Count.describe(
     "Candidates not sent to because they got marketing email within " +
@@ -50,7 +54,7 @@ export interface RecipientQuery extends CandidateQuery {
 
 export interface ExcludedContact {
   contact: ContactItem;
-  reason: sources.ExclusionReason;
+  reason: mailSources.ExclusionReason;
 }
 type VisitExcluded = (excluded: ExcludedContact[]) => Promise<void>;
 
@@ -60,7 +64,7 @@ export async function countRecipients(
   visit?: VisitExcluded,
 ): Promise<RecipientCounts> {
   if ("resendOf" in query.audience) return countResend(query, { ...query.audience, visit });
-  const candidates = await reader.countContacts(query, query.contactQuery);
+  const candidates = await contactReader.countContacts(query, query.contactQuery);
   const exact = candidates <= maxExactCandidates;
   return {
     ...(await (exact ? countExactly(query, visit) : countByStatus(query, candidates))),
@@ -73,7 +77,7 @@ async function countResend(
   query: RecipientQuery,
   { resendOf: id, to, visit }: ResendAudience & { visit: VisitExcluded | undefined },
 ): Promise<RecipientCounts> {
-  const { all: first } = await sources.getSourceTotals(query.orgId, { kind: "campaign", id });
+  const { all: first } = await mailSources.getSourceTotals(query.orgId, { kind: "campaign", id });
   if (first.accepted <= maxExactCandidates)
     return { ...(await countExactly(query, visit)), exact: true };
   const { uniqueOpened = 0 } = first.events;
@@ -88,6 +92,7 @@ const noCounts = (): Tally => ({
   suppressed: 0,
   unsubscribed: 0,
   notInTopic: 0,
+  snoozed: 0,
   capped: 0,
 });
 
@@ -118,44 +123,57 @@ export function createReasonLister({
   siteId,
   capDays,
   topic,
-}: Pick<RecipientQuery, "orgId" | "siteId" | "capDays" | "topic">) {
+  isNotice,
+}: Pick<RecipientQuery, "orgId" | "siteId" | "capDays" | "topic" | "isNotice">) {
   const readMails = createMailReader({ orgId, siteId });
   return async (items: ContactItem[]) => {
     const emails = items.map(({ email }) => email);
     const [suppressed, counted] = await Promise.all([
-      suppressions.filterSuppressed(orgId, emails, { purpose: "marketing" }),
+      suppressionLookups.filterSuppressed(orgId, emails, {
+        purpose: isNotice ? "transactional" : "marketing",
+      }),
       addMailsForCap(readMails, items, capDays),
     ]);
-    return counted.map((contact) => getExclusionReason(contact, suppressed, { capDays, topic }));
+    return counted.map((contact) =>
+      getExclusionReason(contact, suppressed, { capDays, topic, isNotice }),
+    );
   };
 }
 
 /** Counts by the stored status of the contacts, without reading them out. */
 async function countByStatus(query: RecipientQuery, candidates: number): Promise<Tally> {
-  const { orgId, siteId, contactQuery, capDays, topic } = query;
+  const { orgId, siteId, contactQuery, capDays, topic, isNotice } = query;
   const count = (condition: Condition) =>
-    reader.countContacts(
+    contactReader.countContacts(
       { orgId, siteId },
       {
         ...contactQuery,
         filter: contactQuery.filter ? all(contactQuery.filter, condition) : condition,
       },
     );
-  const [suppressed, unsubscribed, notInTopic, capped] = await Promise.all([
+  const isReachable = all(
+    equals("status", "subscribed"),
+    ...(topic ? [subscribedCondition(topic)] : []),
+  );
+  const [suppressed, unsubscribed, notInTopic, snoozed, capped] = await Promise.all([
     count(equals("status", "suppressed")),
-    count(not(oneOf("status", ["suppressed", "subscribed"]))),
+    count(isNotice ? equals("status", "pending") : not(oneOf("status", subscribedOrSuppressed))),
     topic ? count(all(equals("status", "subscribed"), not(subscribedCondition(topic)))) : 0,
+    isNotice ? 0 : count(all(isReachable, snoozedCondition())),
     capDays ? countCapped(query) : 0,
   ]);
   return {
     candidates,
-    wouldReceive: candidates - suppressed - unsubscribed - notInTopic - capped,
+    wouldReceive: candidates - suppressed - unsubscribed - notInTopic - snoozed - capped,
     suppressed,
     unsubscribed,
     notInTopic,
+    snoozed,
     capped,
   };
 }
+
+const subscribedOrSuppressed = ["suppressed", "subscribed"];
 
 /** The candidates who are left out only because of the frequency cap. */
 async function countCapped({ orgId, siteId, contactQuery, capDays, topic }: RecipientQuery) {
@@ -165,7 +183,10 @@ async function countCapped({ orgId, siteId, contactQuery, capDays, topic }: Reci
   const readMails = createMailReader({ orgId, siteId });
   let capped = 0;
   await inParallel(emailShards.length, emailShards, async (shard) => {
-    const pages = reader.readShard({ orgId, siteId }, shard, { ...contactQuery, projection });
+    const pages = contactReader.readShard({ orgId, siteId }, shard, {
+      ...contactQuery,
+      projection,
+    });
     for await (const { items } of pages)
       for (const contact of await readMails(items))
         if (getExclusionReason(contact, new Set(), { capDays, topic }) === "capped") capped++;
@@ -174,4 +195,12 @@ async function countCapped({ orgId, siteId, contactQuery, capDays, topic }: Reci
 }
 
 /** What `getExclusionReason` reads. */
-const cappedAttributes = ["id", "email", "status", "switchedTopics", "lastMarketingAt"];
+const cappedAttributes = [
+  "id",
+  "email",
+  "status",
+  "switchedTopics",
+  "snoozedUntil",
+  "lastMarketingAt",
+  "merged",
+];

@@ -5,24 +5,21 @@ import * as z from "zod";
 import { absent, any, equals } from "../../adapters/dynamodb/conditions.ts";
 import type { Write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
-import { conflict } from "../../errors.ts";
+import { conflict, invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import * as records from "../../kernel/records.ts";
-import * as allowance from "../billing/quota.ts";
-import * as actions from "./campaign-actions.ts";
-import * as plans from "./campaign-plan.ts";
-import {
-  type Campaign,
-  CampaignChanges,
-  ResendTarget,
-  resendFields,
-  type StoredCampaign,
-  type StoredVariant,
-  toApi,
-} from "./campaign-schema.ts";
+import * as quota from "../billing/quota.ts";
+import { toMailSender } from "../senders/mail-sender.ts";
+import * as campaignActions from "./campaign-actions.ts";
+import * as campaignPlan from "./campaign-plan.ts";
+import { type Campaign, CampaignChanges, ResendTarget } from "./campaign-schema.ts";
 import { listSendWarnings, requireVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
+import { copyMailFields } from "./copy-campaign.ts";
 import { updateWrite } from "./engine/broadcast.ts";
+import { isNotice } from "./notices.ts";
+import { resendFields, type StoredCampaign, type StoredVariant, toApi } from "./stored-campaign.ts";
+import * as variantHtml from "./variant-html.ts";
 
 export const ResendRequest = z
   .object({
@@ -58,11 +55,16 @@ export async function resend(
       `The campaign is ${first.status}: it can be sent again when it was sent and has ended`,
       { code: "campaign_status" },
     );
+  if (isNotice(first) && !draft)
+    throw invalid("draft must be true for a notice: send it then with its confirmation", {
+      details: [{ path: "draft", message: "must be true for a notice" }],
+    });
   const fields = await records.newRecordFields("CAMPAIGN");
   const slot = resendFields[to];
   const existing = first[slot];
   if (existing !== undefined && existing !== fields.id) throw alreadyResent(to, existing);
   const { variants, writes } = await copyVariants(first, { subject, at: fields.createdAt });
+  const content = contentOf(first, { subject, variants });
   const child: StoredCampaign = {
     ...fields,
     orgId: who.orgId,
@@ -70,22 +72,21 @@ export async function resend(
     siteId: first.siteId,
     revision: 1,
     name: `${first.name.slice(0, 170)} (again: ${to})`,
-    subject: subject ?? first.subject,
-    templateId: first.templateId,
     sendingConfigId: first.sendingConfigId,
-    topicId: first.topicId ?? null,
-    previewText: first.previewText ?? null,
-    utm: first.utm ?? null,
-    strict: first.strict ?? false,
+    ...toMailSender(first),
+    ...(await copyMailFields(first, fields.id)),
+    topicId: first.topicId,
+    utm: first.utm,
+    strict: first.strict,
     ...{ listId: null, tagId: null, segmentId: null, audience: null, abTest: null },
     status: "draft",
-    variants,
+    ...content,
     resendOf: { campaignId: id, to },
   };
   const resent = toResent(first, { to, subject });
-  const plan = await plans.buildCampaignPlan(resent);
+  const plan = await campaignPlan.buildCampaignPlan(resent);
   if (!draft) await requireVariables(resent, plan);
-  if (!draft) await allowance.requireAffordable(who.orgId, 1, await allowance.getQuota(who.orgId));
+  if (!draft) await quota.requireAffordable(who.orgId, 1, await quota.getQuota(who.orgId));
   const reserveSlot = updateWrite(
     first,
     { set: { [slot]: child.id } },
@@ -95,7 +96,7 @@ export async function resend(
     record: child,
     extraWrites: [...writes, reserveSlot],
   });
-  return draft ? toApi(stored) : actions.sendNow(who, child.id);
+  return draft ? toApi(stored) : campaignActions.sendNow(who, child.id);
 }
 
 const alreadyResent = (to: ResendTarget, resendId: number | undefined) =>
@@ -114,7 +115,7 @@ export async function listWarnings(
   const first = await campaigns.findStored(who, id);
   if (draft || !first.startedAt || !first.finishedAt) return [];
   const resent = toResent(first, { to, subject });
-  return listSendWarnings(resent, await plans.buildCampaignPlan(resent));
+  return listSendWarnings(resent, await campaignPlan.buildCampaignPlan(resent));
 }
 
 /** The first campaign with the audience and the content of the resend. */
@@ -132,6 +133,24 @@ const toResent = (
 const listCopied = ({ variants, winner }: StoredCampaign): StoredVariant[] =>
   winner ? variants.filter(({ id }) => id === winner.variantId) : variants;
 
+/** A single variant becomes the content of the resend, so that its subject can be changed. */
+function contentOf(
+  { subject: firstSubject, templateId, previewText }: StoredCampaign,
+  { subject, variants }: { subject: string | undefined; variants: StoredVariant[] },
+): Pick<StoredCampaign, "subject" | "templateId" | "previewText" | "variants"> {
+  const [winner, ...others] = variants;
+  const fallback = { subject: subject ?? firstSubject, templateId, previewText };
+  if (!winner || others.length > 0) return { ...fallback, variants };
+  const content = {
+    subject: subject ?? winner.subject ?? firstSubject,
+    templateId: winner.templateId ?? templateId,
+    previewText: winner.previewText ?? previewText,
+  };
+  // HTML of its own exists in variants only.
+  const isHtml = winner.htmlVersion !== undefined;
+  return { ...content, variants: isHtml ? [{ ...winner, subject: null, previewText: null }] : [] };
+}
+
 /** The winner of an A/B test, or else all variants. They get new ids. */
 async function copyVariants(
   first: StoredCampaign,
@@ -146,8 +165,8 @@ async function copyVariants(
     const copy = { ...fields, ...times, id, ...(subject && { subject }) };
     copies.push(htmlVersion ? { ...copy, htmlVersion: 1 } : copy);
     if (!htmlVersion) continue;
-    const html = await plans.findVariantHtml(first.orgId, variant.id, htmlVersion);
-    writes.push(await plans.storeHtmlWrite(first.orgId, { variantId: id, version: 1 }, html));
+    const html = await variantHtml.findVariantHtml(first.orgId, variant.id, htmlVersion);
+    writes.push(await variantHtml.storeHtmlWrite(first.orgId, { variantId: id, version: 1 }, html));
   }
   return { variants: copies, writes };
 }

@@ -17,7 +17,7 @@ export async function buildRecipientQuery(
     buildCandidateQuery(orgId, plan),
     sites.find({ orgId }, plan.siteId),
   ]);
-  return { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
+  return { ...candidateQuery, capDays: plan.isNotice ? 0 : (site.sendFrequencyCapDays ?? 0) };
 }
 
 /** The first contacts who would get the campaign now, up to ten. */

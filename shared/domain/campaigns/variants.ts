@@ -1,23 +1,23 @@
 // Variants of a campaign. They are stored in its record, so that they change and start together
 // with it.
+import type { Write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
 import { conflict, missing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import * as records from "../../kernel/records.ts";
-import * as sources from "../sending/mail-sources.ts";
-import * as plans from "./campaign-plan.ts";
+import { loadUsedSnippets } from "../content/mail-snippets.ts";
+import * as mailSources from "../sending/mail-sources.ts";
+import * as campaigns from "./campaigns.ts";
+import { type StoredCampaign, type StoredVariant, toApiVariant } from "./stored-campaign.ts";
+import * as variantHtml from "./variant-html.ts";
 import {
   type CampaignVariant,
   maxVariants,
   type NewVariant,
-  type StoredCampaign,
-  type StoredVariant,
-  toApiVariant,
   type VariantChanges,
-} from "./campaign-schema.ts";
-import * as campaigns from "./campaigns.ts";
+} from "./variant-schema.ts";
 
 /** Oldest first, with the statistics of each. */
 export async function list(who: CallerScope, campaignId: number): Promise<CampaignVariant[]> {
@@ -31,9 +31,9 @@ const getVariantTotals = ({
   id,
   startedAt,
 }: StoredCampaign):
-  | ReturnType<typeof sources.getSourceTotals>
-  | { parts: Map<number, sources.SourceTotals> } =>
-  startedAt ? sources.getSourceTotals(orgId, { kind: "campaign", id }) : { parts: new Map() };
+  | ReturnType<typeof mailSources.getSourceTotals>
+  | { parts: Map<number, mailSources.SourceTotals> } =>
+  startedAt ? mailSources.getSourceTotals(orgId, { kind: "campaign", id }) : { parts: new Map() };
 
 export async function find(
   who: CallerScope,
@@ -44,7 +44,9 @@ export async function find(
   const variant = findVariant(campaign, variantId);
   const [{ parts }, html] = await Promise.all([
     getVariantTotals(campaign),
-    variant.htmlVersion ? plans.findVariantHtml(who.orgId, variantId, variant.htmlVersion) : null,
+    variant.htmlVersion
+      ? variantHtml.findVariantHtml(who.orgId, variantId, variant.htmlVersion)
+      : null,
   ]);
   return { ...toApiVariant(campaign, variant, parts.get(variantId)), html };
 }
@@ -55,7 +57,6 @@ export async function create(
   campaignId: number,
   { html, ...fields }: NewVariant,
 ): Promise<CampaignVariant> {
-  requireValidLiquid({ html, ...fields });
   const id = await ids.nextId("VARIANT");
   const at = now().toISOString();
   const campaign = await campaigns.updateStored(who, campaignId, async ({ siteId, variants }) => {
@@ -65,13 +66,16 @@ export async function create(
       throw conflict(`A campaign can have at most ${maxVariants} variants`, {
         code: "too_many_variants",
       });
-    await checkTemplate(who, siteId, fields.templateId);
+    const [used] = await Promise.all([
+      requireValidLiquid(who.orgId, siteId, { html, ...fields }),
+      checkTemplate(who, siteId, fields.templateId),
+    ]);
     const name = fields.name ?? nextName(variants);
     const variant: StoredVariant = {
       id,
       ...fields,
       name,
-      ...(html !== null && { htmlVersion: 1 }),
+      ...(html !== null && { htmlVersion: 1, ...used.names }),
       createdAt: at,
       updatedAt: at,
     };
@@ -80,7 +84,10 @@ export async function create(
       extraWrites:
         html === null
           ? []
-          : [await plans.storeHtmlWrite(who.orgId, { variantId: id, version: 1 }, html)],
+          : [
+              await variantHtml.storeHtmlWrite(who.orgId, { variantId: id, version: 1 }, html),
+              ...used.checks,
+            ],
     };
   });
   return { ...toApiVariant(campaign, findVariant(campaign, id), undefined), html };
@@ -97,26 +104,35 @@ export async function updateVariant(
   { campaignId, variantId }: { campaignId: number; variantId: number },
   { html, ...fields }: VariantChanges,
 ): Promise<CampaignVariant> {
-  requireValidLiquid({ html, ...fields });
   await campaigns.updateStored(who, campaignId, async (campaign) => {
     const current = findVariant(campaign, variantId);
-    await checkTemplate(who, campaign.siteId, fields.templateId);
+    const [used] = await Promise.all([
+      requireValidLiquid(who.orgId, campaign.siteId, { html, ...fields }),
+      checkTemplate(who, campaign.siteId, fields.templateId),
+    ]);
     const replaced = html !== undefined || Boolean(fields.templateId);
-    const { htmlVersion, ...rest } = current;
+    const { htmlVersion, snippets, ...rest } = current;
     const next: StoredVariant = {
       ...rest,
       ...(fields as Partial<StoredVariant>),
       ...(html && { templateId: null }),
-      ...(html && { htmlVersion: (htmlVersion ?? campaign.revision) + 1 }),
-      ...(!replaced && htmlVersion && { htmlVersion }),
+      ...(html && { htmlVersion: (htmlVersion ?? campaign.revision) + 1, ...used.names }),
+      ...(!replaced && htmlVersion && { htmlVersion, ...(snippets && { snippets }) }),
       updatedAt: now().toISOString(),
     };
     return {
       set: { variants: campaign.variants.map((one) => (one.id === variantId ? next : one)) },
       extraWrites: [
-        ...(replaced ? plans.deleteHtmlWrites(who.orgId, current) : []),
+        ...(replaced ? variantHtml.deleteHtmlWrites(who.orgId, current) : []),
         ...(html
-          ? [await plans.storeHtmlWrite(who.orgId, { variantId, version: next.htmlVersion! }, html)]
+          ? [
+              await variantHtml.storeHtmlWrite(
+                who.orgId,
+                { variantId, version: next.htmlVersion! },
+                html,
+              ),
+              ...used.checks,
+            ]
           : []),
       ],
     };
@@ -135,7 +151,7 @@ export async function remove(
     const removed = findVariant(campaign, variantId);
     return {
       set: { variants, ...(!variants.length && { abTest: null }) },
-      extraWrites: plans.deleteHtmlWrites(who.orgId, removed),
+      extraWrites: variantHtml.deleteHtmlWrites(who.orgId, removed),
     };
   });
 }
@@ -146,18 +162,25 @@ function findVariant({ variants }: StoredCampaign, variantId: number): StoredVar
   return variant;
 }
 
-function requireValidLiquid({
-  subject,
-  html,
-  previewText,
-}: {
+interface LiquidFields {
   subject?: string | null | undefined;
   html?: string | null | undefined;
   previewText?: string | null | undefined;
-}): void {
+}
+
+/** The snippets that the html uses, as stored with the variant, and the checks that they exist. */
+async function requireValidLiquid(
+  orgId: number,
+  siteId: number,
+  { subject, html, previewText }: LiquidFields,
+): Promise<{ names: Pick<StoredVariant, "snippets">; checks: Write[] }> {
   if (subject) liquid.compile(subject, { escape: false, field: "subject" });
-  if (html) liquid.compile(html, { escape: true, field: "html" });
   if (previewText) liquid.compile(previewText, { escape: true, field: "previewText" });
+  if (!html) return { names: {}, checks: [] };
+  const { snippets, snippetChecks } = await loadUsedSnippets(orgId, siteId, { html });
+  const compiled = liquid.compile(html, { escape: true, field: "html", snippets });
+  const used = liquid.snippetNames(compiled);
+  return { names: used.length ? { snippets: used } : {}, checks: snippetChecks };
 }
 
 async function checkTemplate(

@@ -1,33 +1,24 @@
-// Searches stock photos at Pexels (www.pexels.com/api/documentation) and saves them in S3 for use
-// in mails.
+// Searches stock photos at Pexels (www.pexels.com/api/documentation) and copies them for use in
+// mails.
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { download, request, type WebResponse } from "../../adapters/http/client.ts";
 import { NoResponse } from "../../adapters/http/no-response.ts";
-import * as blobs from "../../adapters/s3/objects.ts";
-import type { Caller } from "../../caller.ts";
+import * as objects from "../../adapters/s3/objects.ts";
+import type { CallerScope } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { invalid, missing, type Problem, unavailable, upstream } from "../../errors.ts";
-import { Count } from "../../kernel/record-fields.ts";
-
-/** Image formats that every mail client shows, with the first bytes of their files. */
-const imageFormats = {
-  jpg: { type: "image/jpeg", signature: [0xff, 0xd8, 0xff] },
-  png: { type: "image/png", signature: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
-  gif: { type: "image/gif", signature: [0x47, 0x49, 0x46, 0x38] },
-};
-type ImageFormat = keyof typeof imageFormats;
-
-const detectImageFormat = (bytes: Uint8Array): ImageFormat | undefined =>
-  (Object.keys(imageFormats) as ImageFormat[]).find((name) =>
-    imageFormats[name].signature.every((byte, i) => bytes[i] === byte),
-  );
+import { toSingleLine } from "../../kernel/email-fields.ts";
+import { Count, RecordId } from "../../kernel/record-fields.ts";
+import * as sites from "../identity/sites.ts";
+import * as media from "./media.ts";
+import { detectFormat, formatByExtension, type PictureFormat } from "./picture-files.ts";
 
 export const orientations = ["landscape", "portrait", "square"] as const;
 
 export const StockPhoto = z
   .object({
-    id: z.string().describe("Id for POST /stock-photos/save."),
+    id: RecordId.describe("Id for POST /stock-photos/save."),
     provider: z.literal("pexels").describe("Source of the photo: always Pexels."),
     width: Count.describe("Width of the original in pixels."),
     height: Count.describe("Height of the original in pixels."),
@@ -43,7 +34,7 @@ export type StockPhoto = z.output<typeof StockPhoto>;
 
 export const SavedPhoto = z
   .object({
-    id: z.string().describe("Id of the photo at Pexels."),
+    id: RecordId.describe("Id of the photo at Pexels."),
     url: z.string().describe("Permanent public URL, for the `src` of an image in an email."),
     contentType: z.string().describe("Content type of the file, such as `image/jpeg`."),
     size: Count.describe("Size of the file in bytes."),
@@ -109,7 +100,7 @@ export async function search({
 }
 
 const toStockPhoto = ({ id, width, height, alt, src, ...rest }: PexelsPhoto): StockPhoto => ({
-  id: String(id),
+  id,
   provider: "pexels",
   width,
   height,
@@ -124,21 +115,55 @@ const toStockPhoto = ({ id, width, height, alt, src, ...rest }: PexelsPhoto): St
 /** A Lambda response can have at most 6 MB, and the photo is base64 in it. */
 const maxBytes = 4_000_000;
 
-/** Copies the photo to S3. Saving it again gives the same file. Throws 404 for an unknown id. */
-export async function save({ orgId }: Pick<Caller, "orgId">, id: string): Promise<SavedPhoto> {
+interface PhotoToSave {
+  id: number;
+  /** The site whose media library gets the photo. */
+  siteId?: number | undefined;
+}
+
+/**
+ * Copies the photo to the media library of the site, or only to S3, where saving it again gives the
+ * same file. Throws 404 for an unknown id.
+ */
+export async function save(caller: CallerScope, { id, siteId }: PhotoToSave): Promise<SavedPhoto> {
+  if (siteId !== undefined) await sites.resolveSiteId(caller, siteId);
   const photo = parseResponse(PexelsPhoto, await requestPexels(`/v1/photos/${id}`));
-  const { bytes, format } = await downloadImage(photo.src.large2x);
-  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 40);
-  const name = `${photo.id}-${hash}.${format}`;
-  await blobs.put(blobKeyOf(orgId, name), bytes, imageFormats[format].type);
+  const picture = await downloadImage(photo.src.large2x);
   const { provider: _, url: __, thumbUrl: ___, ...details } = toStockPhoto(photo);
   return {
     ...details,
-    url: `${config.publicUrl}/api/v1/photos/${orgId}/${name}`,
-    contentType: imageFormats[format].type,
-    size: bytes.length,
+    url: await storeCopy(caller, photo, { ...picture, siteId }),
+    contentType: picture.format.type,
+    size: picture.bytes.length,
     attribution: `Photo by ${photo.photographer} on Pexels`,
   };
+}
+
+interface PictureToStore {
+  bytes: Uint8Array;
+  format: PictureFormat;
+  siteId: number | undefined;
+}
+
+/** Returns the public URL. */
+async function storeCopy(
+  caller: CallerScope,
+  { id, alt, photographer }: PexelsPhoto,
+  { bytes, format, siteId }: PictureToStore,
+): Promise<string> {
+  if (siteId !== undefined) {
+    const text = media.NewMedia.parse({
+      siteId,
+      name: toSingleLine(`${alt || "Photo"} (${photographer}, Pexels)`).slice(0, 200),
+      alt: toSingleLine(alt ?? "").slice(0, 500),
+    });
+    return (await media.create(caller, text, { bytes })).url;
+  }
+  const { orgId } = caller;
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 40);
+  const name = `${id}-${hash}.${format.extension}`;
+  await objects.put(blobKeyOf(orgId, name), bytes, format.type);
+  return `${config.publicUrl}/api/v1/photos/${orgId}/${name}`;
 }
 
 const blobKeyOf = (orgId: number, name: string): string => `photos/${orgId}/${name}`;
@@ -150,10 +175,11 @@ export async function readPhoto(
   orgId: number,
   name: string,
 ): Promise<{ bytes: Uint8Array; type: string }> {
-  const [, format] = savedNamePattern.exec(name) ?? [];
-  const bytes = format && (await blobs.get(blobKeyOf(orgId, name), maxBytes));
+  const [, extension = ""] = savedNamePattern.exec(name) ?? [];
+  const format = formatByExtension(extension);
+  const bytes = format && (await objects.get(blobKeyOf(orgId, name), maxBytes));
   if (!bytes) throw missing("The photo does not exist");
-  return { bytes, type: imageFormats[format as ImageFormat].type };
+  return { bytes, type: format.type };
 }
 
 const pexelsOrigin = "https://api.pexels.com";
@@ -203,7 +229,7 @@ function parseResponse<T extends z.ZodType>(schema: T, { text }: WebResponse): z
 }
 
 /** Only downloads from Pexels' own host, and only files with the content of an image. */
-async function downloadImage(url: string): Promise<{ bytes: Uint8Array; format: ImageFormat }> {
+async function downloadImage(url: string): Promise<{ bytes: Uint8Array; format: PictureFormat }> {
   const from = URL.parse(url);
   if (from?.protocol !== "https:" || from.host !== imageHost)
     throw upstream("Pexels returned a photo URL that is not on images.pexels.com");
@@ -215,7 +241,9 @@ async function downloadImage(url: string): Promise<{ bytes: Uint8Array; format: 
     accept: "image/jpeg, image/png, image/gif",
   }).catch(throwUnavailable);
   if (status !== 200) throw pexelsFailed();
-  const format = detectImageFormat(bytes);
-  if (!format) throw upstream("The photo from Pexels is not a JPEG, PNG or GIF");
+  const format = detectFormat(bytes);
+  // Some mail programs show no WebP.
+  if (!format || format.extension === "webp")
+    throw upstream("The photo from Pexels is not a JPEG, PNG or GIF");
   return { bytes, format };
 }

@@ -1,35 +1,39 @@
 // The bodies of templates, one immutable item per version. Mail is sent with the version it was
 // accepted with.
-import * as z from "zod";
 import { get, put, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, epochSeconds } from "../../clock.ts";
+import { isBrandPath } from "../../email/brand/brand.ts";
 import * as liquid from "../../email/liquid.ts";
 import { invalid, limitExceeded, missing } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
-import { singleLineText } from "../../kernel/email-fields.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import { storedJson } from "../../kernel/stored-json.ts";
 import { keys } from "../../keys.ts";
+import {
+  checkTranslations,
+  maxPartBytes,
+  previewText,
+  subjectLine,
+  subjectsOf,
+  type TemplateLanguages,
+  TemplateSource,
+  type Translations,
+} from "./template-translations.ts";
 
-const maxBytes = 1024 * 1024;
-const maxVariables = 200;
+export const maxVariables = 200;
 const maxVariableLength = 100;
 
-const Source = z
-  .string()
-  .refine((text) => Buffer.byteLength(text) <= maxBytes, "must be at most 1 MB")
-  .meta({ maxLength: maxBytes });
-
 export const bodyFields = {
-  subject: singleLineText(998).min(1).describe("Subject line, with Liquid, on one line."),
-  html: Source.nullable().describe(
+  subject: subjectLine.describe("Subject line, with Liquid, on one line."),
+  previewText,
+  html: TemplateSource.nullable().describe(
     "HTML part, with Liquid. Output is HTML-escaped unless its last filter is `raw`. At most " +
       "1 MB. Give `html`, `text` or both.",
   ),
-  text: Source.nullable().describe(
+  text: TemplateSource.nullable().describe(
     "Plain text part, with Liquid. `null`: made from `html` when the email is sent. At most 1 MB.",
   ),
-  designJson: storedJson(maxBytes).describe(
+  designJson: storedJson(maxPartBytes).describe(
     "State of your visual editor, as any JSON of at most 1 MB, nested at most 32 levels " +
       "deep. The service stores it and does not read it. The console opens a design of its own " +
       "visually, and every other one as code.",
@@ -41,35 +45,79 @@ export interface TemplateBody {
   html: string | null;
   text: string | null;
   designJson: unknown;
+  /** Absent in bodies that earlier versions of the service stored, like the next fields. */
+  previewText?: string | null;
+  /** The language of these texts. */
+  locale?: string | null;
+  translations?: Translations;
 }
 
-export interface TemplateVariables {
+export interface TemplateVariables extends TemplateLanguages {
   variables: string[];
   /** Variables with a default, or that are only read in conditions. */
   optional?: string[];
   /** Whether html and text are empty for every variable. */
   blankBody?: boolean;
+  /** Files of the media library that the html shows. */
+  pictures?: string[];
+  /** The names of the snippets that html and text use themselves. */
+  snippets?: string[];
 }
 
+interface TemplatePart {
+  name: "subject" | "previewText" | "html" | "text";
+  /** The path of the part in a request. */
+  field: string;
+  source: string;
+}
+
+type PartTexts = { [Name in TemplatePart["name"]]?: string | null | undefined };
+
+const listParts = (
+  { subject, previewText, html, text }: PartTexts,
+  prefix: string,
+): TemplatePart[] =>
+  Object.entries({ subject, previewText, html, text }).flatMap(([name, source]) =>
+    source ? [{ name: name as TemplatePart["name"], field: prefix + name, source }] : [],
+  );
+
+/** The parts of all languages that can be shown. */
+export const listBodies = (body: TemplateBody): { html: string | null; text: string | null }[] => [
+  body,
+  ...Object.values(body.translations ?? {}),
+];
+
 /**
- * Finds the variables of all parts. Throws `invalid` with field and line if a part does not parse.
+ * Finds the variables of all parts in all languages. Throws `invalid` with field and line if a part
+ * does not parse.
  */
-export function parseVariables({ subject, html, text }: TemplateBody): TemplateVariables {
+export function parseVariables(body: TemplateBody, snippets?: liquid.Snippets): TemplateVariables {
+  const { html, text, locale, translations = {} } = body;
   if (html === null && text === null)
     throw invalid("html or text is required", {
       details: [{ path: "html", message: "is required" }],
     });
-  const parts = Object.entries({ subject, html, text }).flatMap(([field, source]) =>
-    source === null ? [] : [{ field, source }],
-  );
+  checkTranslations(body);
+  const parts = [
+    ...listParts(body, ""),
+    ...Object.entries(translations).flatMap(([name, translation]) =>
+      listParts(translation, `translations.${name}.`),
+    ),
+  ];
   const names = new Set<string>();
   const required = new Set<string>();
+  const usedSnippets = new Set<string>();
   let blankBody = true;
-  for (const { field, source } of parts) {
-    const compiled = liquid.compile(source, { escape: field === "html", field });
-    for (const name of liquid.variableNames(compiled)) names.add(name);
-    for (const name of liquid.requiredVariables(compiled)) required.add(name);
-    blankBody &&= field === "subject" || liquid.isBlank(compiled);
+  for (const { name: part, field, source } of parts) {
+    const compiled = liquid.compile(source, {
+      ...{ escape: part === "html" || part === "previewText", field },
+      snippets: part === "html" || part === "text" ? (snippets ?? {}) : undefined,
+    });
+    for (const name of liquid.snippetNames(compiled)) usedSnippets.add(name);
+    for (const name of brandAsOne(liquid.variableNames(compiled))) names.add(name);
+    for (const name of liquid.requiredVariables(compiled))
+      if (!isBrandPath(name)) required.add(name);
+    if (field === "html" || field === "text") blankBody &&= liquid.isBlank(compiled);
     if (names.size > maxVariables)
       throw limitExceeded(field, `A template can use at most ${maxVariables} variables`);
     if ([...names].some((name) => name.length > maxVariableLength))
@@ -79,12 +127,34 @@ export function parseVariables({ subject, html, text }: TemplateBody): TemplateV
       );
   }
   const optional = [...names].filter((name) => !required.has(name));
+  const pictures = filesIn(
+    listBodies(body)
+      .map((one) => one.html ?? "")
+      .join("\n"),
+  );
+  const subjects = subjectsOf(body);
   return {
     variables: [...names],
     ...(optional.length && { optional }),
     ...(blankBody && { blankBody }),
+    ...(pictures.length && { pictures }),
+    ...(usedSnippets.size && { snippets: [...usedSnippets] }),
+    ...(locale && { locale }),
+    ...(subjects && { subjects }),
   };
 }
+
+/** A design can read many values of the brand, which are one variable. */
+export const brandAsOne = (names: string[]): string[] =>
+  names.map((name) => (isBrandPath(name) ? "brand" : name));
+
+const maxPictures = 200;
+
+/** Names of the first 200 files of the media library. */
+export const filesIn = (html: string): string[] => {
+  const found = html.matchAll(/\/media\/\d+\/([0-9a-f]{40}\.(?:png|jpg|gif|webp))/g);
+  return [...new Set([...found].map(([, file]) => file!))].slice(0, maxPictures);
+};
 
 const bodyKey = (orgId: number, id: number, version: number) =>
   keys.recordBody(orgId, "TEMPLATE", { id, version });
@@ -107,7 +177,7 @@ export async function storeBodyWrite(
  * Longer than the content of accepted mail, which is kept for 60 days and rendered again on
  * request. Mail can be scheduled 30 days ahead, so it is handed over within that time too.
  */
-const oldVersionTtlSeconds = 61 * 24 * 3600;
+export const oldVersionTtlSeconds = 61 * 24 * 3600;
 
 /** Expires a version that new mail no longer uses. Accepted mail still needs it for a while. */
 export const expireBodyWrite = (orgId: number, id: number, version: number): Write =>

@@ -2,7 +2,7 @@
 // apart (template-bodies.ts).
 import { get, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { type Key, keys } from "../../keys.ts";
-import * as bodies from "./template-bodies.ts";
+import * as templateBodies from "./template-bodies.ts";
 
 /** The current version and those that it replaced. */
 export const maxVersions = 50;
@@ -39,7 +39,7 @@ export function replaceVersionWrites(
       set: { [`v${version}`]: entry },
       remove: dropped > 0 ? [`v${dropped}`] : [],
     }),
-    ...(dropped > 0 ? [bodies.expireBodyWrite(orgId, id, dropped)] : []),
+    ...(dropped > 0 ? [templateBodies.expireBodyWrite(orgId, id, dropped)] : []),
   ];
 }
 
@@ -53,7 +53,7 @@ export async function expireAllWrites(
   // A change that is saved at the same time may have replaced the version that was read.
   return [
     ...[...new Set([current, ...replaced])].map((version) =>
-      bodies.expireBodyWrite(orgId, id, version),
+      templateBodies.expireBodyWrite(orgId, id, version),
     ),
     ...(replaced.length ? [remove(historyKey(orgId, id))] : []),
   ];

@@ -4,6 +4,7 @@ import type { CallerScope } from "../../caller.ts";
 import { missing } from "../../errors.ts";
 import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { maxVersions, readHistory, type SavedVersion } from "./template-history.ts";
+import { Template } from "./template-schema.ts";
 import * as templates from "./templates.ts";
 
 export const TemplateVersion = z
@@ -12,8 +13,7 @@ export const TemplateVersion = z
     subject: z.string().describe("Subject line, with Liquid. Lists show 200 characters of it."),
     savedAt: Timestamp.describe("When the version was saved."),
     savedBy: RecordId.nullable().describe(
-      "User who saved it, or who created the API key that did. `null` for versions from before " +
-        "this was stored.",
+      "User who saved it, or who created the API key that did. `null`: neither " + "is known.",
     ),
     current: z.boolean().describe("Whether it is the version that new email is sent with."),
   })
@@ -21,7 +21,10 @@ export const TemplateVersion = z
 export type TemplateVersion = z.output<typeof TemplateVersion>;
 
 export const TemplateVersionDetail = TemplateVersion.extend(
-  templates.Template.pick({ html: true, text: true, designJson: true }).shape,
+  Template.pick({
+    ...{ html: true, text: true, designJson: true },
+    ...{ previewText: true, locale: true, translations: true },
+  }).shape,
 ).meta({ id: "TemplateVersionDetail" });
 export type TemplateVersionDetail = z.output<typeof TemplateVersionDetail>;
 
@@ -55,15 +58,11 @@ export async function find(
 ): Promise<TemplateVersionDetail> {
   const found = (await list(caller, id)).find((one) => one.version === version);
   if (!found) throw missing("This version of the template is not stored: list its versions");
-  return { ...found, ...(await templates.readBody(caller.orgId, id, version)) };
+  const body = await templates.readBody(caller.orgId, id, version);
+  return { ...found, previewText: null, locale: null, translations: {}, ...body };
 }
 
 /** Saves the content of the version as a new version. Does nothing if it is the content already. */
-export async function restore(
-  caller: CallerScope,
-  id: number,
-  version: number,
-): Promise<templates.Template> {
-  const { subject, html, text, designJson } = await find(caller, id, version);
-  return templates.change(caller, id, { subject, html, text, designJson });
+export async function restore(caller: CallerScope, id: number, version: number): Promise<Template> {
+  return templates.replaceBody(caller, id, await find(caller, id, version));
 }

@@ -1,107 +1,21 @@
 // Templates: a small record for lists and sends, and one body item per version.
-import * as z from "zod";
 import { all, allEqual, contains, equals } from "../../adapters/dynamodb/conditions.ts";
 import { update, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import * as liquid from "../../email/liquid.ts";
-import { htmlToText } from "../../email/plain-text.ts";
 import { conflict, Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
-import { singleLineText, toSingleLine } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
-import {
-  Count,
-  CreatedAt,
-  NewSiteId,
-  RecordId,
-  RecordSiteId,
-  UpdatedAt,
-} from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
 import * as sites from "../identity/sites.ts";
-import * as bodies from "./template-bodies.ts";
-import * as folders from "./template-folders.ts";
-import * as history from "./template-history.ts";
-
-const name = singleLineText(200).trim().min(1);
-const folderId = z.int().positive().nullable();
-const { subject, html, text, designJson } = bodies.bodyFields;
-
-export const TemplateMeta = z
-  .object({
-    id: RecordId.describe(
-      "Id of the template, for GET /templates/:id and `templateId` of other requests.",
-    ),
-    siteId: RecordSiteId,
-    name: z.string().describe("Name of the template."),
-    subject: z.string().describe("Subject line, with Liquid."),
-    folderId: RecordId.nullable().describe("Folder of the template, or `null`."),
-    version: Count.describe(
-      "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is " +
-        "sent with the version it was accepted with.",
-    ),
-    variables: z
-      .array(z.string())
-      .describe("Variables that the template reads, such as `firstName` or `order.total`."),
-    createdAt: CreatedAt,
-    updatedAt: UpdatedAt,
-  })
-  .meta({ id: "TemplateMeta" });
-export type TemplateMeta = z.output<typeof TemplateMeta>;
-export const Template = TemplateMeta.extend({
-  html: z.string().nullable().describe("HTML part, with Liquid. `null`: the template has none."),
-  text: z
-    .string()
-    .nullable()
-    .describe("Plain text part, with Liquid. `null`: made from `html` when the email is sent."),
-  designJson: z.unknown().describe("State of your visual editor, as it was stored, or `null`."),
-}).meta({
-  id: "Template",
-});
-export type Template = z.output<typeof Template>;
-
-export const NewTemplate = z
-  .object({
-    siteId: NewSiteId,
-    name: name.describe("Name of the template."),
-    subject,
-    html: html.default(null),
-    text: text.default(null),
-    designJson: designJson.default(null),
-    folderId: folderId.default(null).describe("Folder of the template. `null`: none."),
-  })
-  .meta({
-    examples: [
-      {
-        name: "Welcome",
-        subject: "Welcome, {{ firstName }}",
-        html: "<p>Hello {{ firstName | default: 'there' }}</p>",
-      },
-    ],
-  });
-export type NewTemplate = z.output<typeof NewTemplate>;
-export const TemplateChanges = z
-  .object({
-    name: name.describe("New name of the template."),
-    subject,
-    html,
-    text,
-    designJson,
-    folderId: folderId.describe("Folder of the template. `null` takes it out of its folder."),
-    version: z
-      .int()
-      .positive()
-      .describe(
-        "`version` of the template that the change is based on. If somebody else has changed " +
-          "its content since, the response is 409. If omitted, the change replaces theirs.",
-      ),
-  })
-  .partial()
-  .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });
-export type TemplateChanges = z.output<typeof TemplateChanges>;
+import { loadUsedSnippets } from "./mail-snippets.ts";
+import * as templateBodies from "./template-bodies.ts";
+import * as templateFolders from "./template-folders.ts";
+import * as templateHistory from "./template-history.ts";
+import type { NewTemplate, Template, TemplateChanges, TemplateMeta } from "./template-schema.ts";
+import { type PinnedTemplate, patchTranslations } from "./template-translations.ts";
 
 interface TemplateFilter {
   siteId?: number | undefined;
@@ -111,12 +25,14 @@ interface TemplateFilter {
   search?: string | undefined;
 }
 
-interface StoredTemplate extends TemplateMeta, bodies.TemplateVariables {
+interface StoredTemplate
+  extends Omit<TemplateMeta, "locale" | "locales">,
+    templateBodies.TemplateVariables {
   /** Lower-cased name. */
   search: string;
-  /** When the version was saved (ISO 8601). Absent if that was before versions were listed. */
-  savedAt?: string;
-  savedBy?: number | null;
+  /** When the version was saved (ISO 8601). */
+  savedAt: string;
+  savedBy: number | null;
 }
 
 /** `userId` is stored with the version that a call saves. */
@@ -124,10 +40,13 @@ type Editor = CallerScope & { userId?: number };
 
 export async function create(
   caller: Editor,
-  { siteId: requestedSiteId, name, folderId, ...body }: NewTemplate,
+  { siteId: requestedSiteId, name, folderId, ...given }: NewTemplate,
 ): Promise<Template> {
-  const variables = bodies.parseVariables(body);
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
+  const body = { ...given, translations: patchTranslations({}, given.translations) };
+  const bodies = templateBodies.listBodies(body);
+  const { snippets, snippetChecks } = await loadUsedSnippets(caller.orgId, siteId, ...bodies);
+  const variables = templateBodies.parseVariables(body, snippets);
   const stamp = await records.newRecordFields("TEMPLATE");
   const meta: StoredTemplate = {
     ...stamp,
@@ -142,15 +61,29 @@ export async function create(
     savedBy: caller.userId ?? null,
   };
   const version = { orgId: caller.orgId, id: meta.id, version: 1 };
-  const bodyWrite = await bodies.storeBodyWrite(version, body);
-  return {
-    ...(await records.insert("TEMPLATE", caller, {
-      record: meta,
-      extraWrites: [bodyWrite, ...folderChecks(caller, meta)],
-    })),
-    ...body,
-  };
+  const bodyWrite = await templateBodies.storeBodyWrite(version, body);
+  const stored = await records.insert("TEMPLATE", caller, {
+    record: meta,
+    extraWrites: [bodyWrite, ...folderChecks(caller, meta), ...snippetChecks],
+  });
+  return toApi(stored, body);
 }
+
+const toMeta = (stored: Omit<StoredTemplate, "search" | "savedAt" | "savedBy">): TemplateMeta => ({
+  ...stored,
+  locale: stored.locale ?? null,
+  locales: Object.keys(stored.subjects ?? {}),
+});
+
+/** Bodies of earlier versions of the service have neither preview text nor languages. */
+const toApi = (
+  stored: Omit<StoredTemplate, "search" | "savedAt" | "savedBy">,
+  { previewText = null, translations = {}, ...body }: templateBodies.TemplateBody,
+): Template => ({
+  ...toMeta(stored),
+  ...body,
+  ...{ previewText, translations, locale: body.locale ?? null },
+});
 
 /** Writes for several templates of one site, as part of a larger transaction. */
 export async function insertWrites(
@@ -166,22 +99,22 @@ export async function insertWrites(
     const template: StoredTemplate = {
       ...{ id: firstId + i, siteId, name, subject, folderId: null },
       ...{ version: 1, createdAt: at, updatedAt: at },
-      ...bodies.parseVariables(body),
+      ...templateBodies.parseVariables(body),
       search: toSearchText(name),
       savedAt: at,
       savedBy: caller.userId ?? null,
     };
     return { template, body };
   });
-  const templates = newTemplates.map(({ template }) => template);
+  const stored = newTemplates.map(({ template }) => template);
   const bodyWrites = await Promise.all(
     newTemplates.map(({ template: { id }, body }) =>
-      bodies.storeBodyWrite({ orgId: caller.orgId, id, version: 1 }, body),
+      templateBodies.storeBodyWrite({ orgId: caller.orgId, id, version: 1 }, body),
     ),
   );
   return {
-    templates,
-    writes: [...records.insertWrites("TEMPLATE", caller, templates), ...bodyWrites],
+    templates: stored.map(toMeta),
+    writes: [...records.insertWrites("TEMPLATE", caller, stored), ...bodyWrites],
   };
 }
 
@@ -189,7 +122,8 @@ const toSearchText = (name: string): string => name.toLowerCase();
 const folderChecks = (
   caller: CallerScope,
   { folderId, siteId }: Pick<TemplateMeta, "folderId" | "siteId">,
-): Write[] => (folderId === null ? [] : [folders.usableFolderCheck(caller, folderId, siteId)]);
+): Write[] =>
+  folderId === null ? [] : [templateFolders.usableFolderCheck(caller, folderId, siteId)];
 
 /** Newest first, without bodies. */
 export async function list(
@@ -200,21 +134,23 @@ export async function list(
   const nameFilter = search === undefined ? undefined : contains("search", toSearchText(search));
   const filter =
     siteAndFolder && nameFilter ? all(siteAndFolder, nameFilter) : (siteAndFolder ?? nameFilter);
-  return records.list<TemplateMeta>("TEMPLATE", caller, {
+  const { items, pagination } = await records.list<StoredTemplate>("TEMPLATE", caller, {
     ...request,
     siteIds: await sites.siteFilter(caller, siteId),
     filter,
   });
+  return { items: items.map(toMeta), pagination };
 }
+
+/** A template as sends see it. */
+export type SentTemplate = Omit<TemplateMeta, "locale" | "locales"> &
+  templateBodies.TemplateVariables;
 
 /**
  * For sending: takes half a read unit. A template that was just created takes a second, consistent
  * read.
  */
-export async function findMeta(
-  caller: CallerScope,
-  id: number,
-): Promise<TemplateMeta & bodies.TemplateVariables> {
+export async function findMeta(caller: CallerScope, id: number): Promise<SentTemplate> {
   try {
     return await records.findEventually<StoredTemplate>("TEMPLATE", caller, id);
   } catch (error) {
@@ -224,45 +160,77 @@ export async function findMeta(
   }
 }
 
-export const readBody = bodies.findBody;
+/** What plans and chunks keep of a template. */
+export function pinTemplate(template: SentTemplate): PinnedTemplate {
+  const { id, version, subject, locale, subjects = {} } = template;
+  const isTranslated = Object.keys(subjects).length > 0;
+  return { id, version, subject, ...(isTranslated && { locale, subjects }) };
+}
+
+export const readBody = templateBodies.findBody;
 
 export async function find(caller: CallerScope, id: number): Promise<Template> {
-  const meta = await records.find<TemplateMeta>("TEMPLATE", caller, id);
-  return { ...meta, ...(await readBody(caller.orgId, id, meta.version)) };
+  const meta = await records.find<StoredTemplate>("TEMPLATE", caller, id);
+  return toApi(meta, await readBody(caller.orgId, id, meta.version));
 }
 
 export const findCurrentVersion = async (
   caller: CallerScope,
   id: number,
-): Promise<history.SavedVersion> =>
+): Promise<templateHistory.SavedVersion> =>
   toSavedVersion(await records.find<StoredTemplate>("TEMPLATE", caller, id));
 
 const toSavedVersion = ({
   version,
   subject,
-  updatedAt,
-  savedAt = updatedAt,
-  savedBy = null,
-}: StoredTemplate): history.SavedVersion => ({ version, subject, savedAt, savedBy });
+  savedAt,
+  savedBy,
+}: StoredTemplate): templateHistory.SavedVersion => ({ version, subject, savedAt, savedBy });
 
-export const change = (caller: Editor, id: number, changes: TemplateChanges): Promise<Template> =>
+export const change = (caller: Editor, id: number, changes: TemplateChanges): Promise<Template> => {
+  const { translations: patches = {}, ...content } = changes;
+  return edit(caller, id, { ...content, patch: (stored) => patchTranslations(stored, patches) });
+};
+
+/** Replaces the whole content. */
+export const replaceBody = (
+  caller: Editor,
+  id: number,
+  body: TemplateContent,
+): Promise<Template> => {
+  const { translations, ...content } = bodyOf(body);
+  return edit(caller, id, { ...content, patch: () => translations });
+};
+
+interface TemplateEdit extends Omit<TemplateChanges, "translations"> {
+  patch(stored: Template["translations"]): Template["translations"];
+}
+
+const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): Promise<Template> =>
   retryOnConflict("The template", async () => {
     const stored = await records.find<StoredTemplate>("TEMPLATE", caller, id);
     const { version: baseVersion = stored.version, ...given } = changes;
     const { orgId, userId = null } = caller;
-    const { html, text, designJson } = await readBody(orgId, id, stored.version);
-    const before = { subject: stored.subject, html, text, designJson };
+    const before = bodyOf(toApi(stored, await readBody(orgId, id, stored.version)));
     const { name = stored.name, folderId = stored.folderId, ...content } = given;
     // A JSON body has no undefined values, so the cast is safe.
-    const after: bodies.TemplateBody = { ...before, ...(content as Partial<bodies.TemplateBody>) };
+    const after = {
+      ...before,
+      ...(content as Partial<typeof before>),
+      translations: patch(before.translations),
+    };
     const isNewVersion = JSON.stringify(after) !== JSON.stringify(before);
     // A repeated request finds its own content, which is no conflict.
     if (isNewVersion && baseVersion !== stored.version) throw templateChanged();
     const version = stored.version + (isNewVersion ? 1 : 0);
+    const bodies = templateBodies.listBodies(after);
+    const { snippets, snippetChecks } = await loadUsedSnippets(orgId, stored.siteId, ...bodies);
     const at = now().toISOString();
     const ofNewVersion = isNewVersion
       ? {
-          ...{ optional: [], blankBody: false, ...bodies.parseVariables(after) },
+          ...{ optional: [], blankBody: false, pictures: [], snippets: [] },
+          ...{ locale: null, subjects: {} },
+          ...templateBodies.parseVariables(after, snippets),
           ...{ savedAt: at, savedBy: userId },
         }
       : {};
@@ -284,13 +252,21 @@ export const change = (caller: Editor, id: number, changes: TemplateChanges): Pr
       ...(changes.folderId === undefined ? [] : folderChecks(caller, { ...stored, folderId })),
       ...(isNewVersion
         ? [
-            await bodies.storeBodyWrite({ orgId, id, version }, after),
-            ...history.replaceVersionWrites(orgId, id, toSavedVersion(stored)),
+            await templateBodies.storeBodyWrite({ orgId, id, version }, after),
+            ...templateHistory.replaceVersionWrites(orgId, id, toSavedVersion(stored)),
+            ...snippetChecks,
           ]
         : []),
     );
-    return { ...stored, ...set, ...after };
+    return toApi({ ...stored, ...set }, after);
   });
+
+type TemplateContent = Pick<Template, keyof templateBodies.TemplateBody>;
+
+const bodyOf = (content: TemplateContent): TemplateContent => {
+  const { subject, html, text, designJson, previewText, locale, translations } = content;
+  return { subject, html, text, designJson, previewText, locale, translations };
+};
 
 const templateChanged = () =>
   conflict(
@@ -309,84 +285,6 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
         siteId,
         condition: { if: equals("version", version) },
       }),
-      ...(await history.expireAllWrites(caller.orgId, id, version)),
+      ...(await templateHistory.expireAllWrites(caller.orgId, id, version)),
     );
   });
-
-export const RenderedTemplate = z.object({
-  subject: z.string().describe("Rendered subject line."),
-  html: z.string().nullable().describe("Rendered HTML part. `null` if the template has none."),
-  text: z.string().describe("Plain text part. Made from `html` if the template has no text."),
-  missingVariables: z
-    .array(z.string())
-    .describe(
-      "Variables that were read and not given, and so rendered empty. Not listed: variables " +
-        "with a `default` filter or read only in a condition, and `email`, `name`, " +
-        "`unsubscribeUrl`, `preferencesUrl` and `contactToken`.",
-    ),
-});
-export type RenderedTemplate = z.output<typeof RenderedTemplate>;
-
-/** Variables that the service provides. */
-const builtInVariables = new Set([
-  "email",
-  "name",
-  "unsubscribeUrl",
-  "preferencesUrl",
-  "contactToken",
-]);
-
-type RenderedParts = Pick<Template, "subject" | "html" | "text">;
-
-/** Parts of a draft that is not saved yet. */
-export interface TemplateDraft {
-  subject?: string | undefined;
-  html?: string | null | undefined;
-  text?: string | null | undefined;
-}
-
-/** The parts of the template, or those of the draft in their place. */
-export async function findWithDraft(
-  caller: CallerScope,
-  id: number,
-  draft: TemplateDraft,
-): Promise<RenderedParts> {
-  const template = await find(caller, id);
-  const { subject = template.subject, html = template.html, text = template.text } = draft;
-  return { subject, html, text };
-}
-
-export interface DraftToRender extends TemplateDraft {
-  variables: liquid.LiquidVariables;
-}
-
-export const render = async (
-  caller: CallerScope,
-  id: number,
-  { variables, ...draft }: DraftToRender,
-): Promise<RenderedTemplate> => renderBody(await findWithDraft(caller, id, draft), variables);
-
-/** Throws 400 if a part is not valid Liquid or takes too long. */
-export function renderBody(
-  { subject, html, text }: RenderedParts,
-  variables: liquid.LiquidVariables,
-): RenderedTemplate {
-  const renderTime = { now: now(), budget: new liquid.Budget() };
-  const missingVariables = new Set<string>();
-  const renderPart = (field: string, source: string) => {
-    const { text, missing } = liquid.render(
-      liquid.compile(source, { escape: field === "html", field }),
-      variables,
-      renderTime,
-    );
-    for (const name of missing) if (!builtInVariables.has(name)) missingVariables.add(name);
-    return text;
-  };
-  const renderedHtml = html === null ? null : renderPart("html", html);
-  return {
-    subject: toSingleLine(renderPart("subject", subject)),
-    html: renderedHtml,
-    text: text === null ? htmlToText(renderedHtml ?? "") : renderPart("text", text),
-    missingVariables: [...missingVariables],
-  };
-}

@@ -1,23 +1,24 @@
-// Applies delivery events to sends and counters exactly once, despite crashes and redelivery. A run
-// (one pass over queued events) stores its events in their sends, marked with the run id. It then
-// commits: one transaction per site writes the run's event page and changes the counters. An event
-// is counted if, and only if, its run has a page. When a redelivered message finds its events under
-// a run without a page, it writes a tombstone as that page, so that the run can never commit, and
-// takes the events over.
+// Applies delivery events to sends and counters exactly once, despite crashes and redelivery. A
+// round (one pass over queued events) stores its events in their sends, marked with the id of the
+// round. It then commits: one transaction per site writes the commit, which lists the events, and
+// changes the counters. An event is counted if, and only if, its round has a commit. When an event
+// is delivered again and its send has it under a round without a commit, the new round writes a
+// tombstone in the place of that commit, so that the old round can never commit, and takes the
+// events over. The ids of the events identify them, because a message that is redriven from a
+// dead-letter queue gets a new id.
 import { randomBytes } from "node:crypto";
-import { getMany, insertMany, update, updateMany, write } from "../../adapters/dynamodb/table.ts";
+import { getMany, insertMany, updateMany } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { QueueMessage } from "../../kernel/queue-worker.ts";
 import { retryLosers } from "../../kernel/retry-on-conflict.ts";
-import { keys, sha256 } from "../../keys.ts";
+import { keys } from "../../keys.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
-import { isStoredSend } from "../identity/open-charges.ts";
-import * as chunks from "../sending/bulk/chunks.ts";
-import * as links from "../sending/clicked-links.ts";
-import type { SendItem } from "../sending/sends.ts";
-import * as pages from "./event-pages.ts";
+import { addAcceptedFields, getChunkSends } from "../sending/bulk/chunk-sends.ts";
+import * as clickedLinks from "../sending/clicked-links.ts";
+import type { SendItem } from "../sending/send-schema.ts";
+import * as eventCommits from "./event-commits.ts";
 import {
   eventReactions,
   type MailAddressReport,
@@ -26,11 +27,16 @@ import {
 } from "./event-reactions.ts";
 import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
 import { identifySends } from "./match-by-message.ts";
+import {
+  dropRepeatable,
+  listFullSends,
+  loadOverflow,
+  type OverflowBySend,
+  writeOverflow,
+} from "./overflow-events.ts";
 import * as parkedEvents from "./parked-events.ts";
 import {
-  eventKey,
-  mayHaveOverflow,
-  type OverflowEvent,
+  isSameEvent,
   planUpdate,
   type SendUpdate,
   type SendWithEvents,
@@ -42,7 +48,7 @@ export async function applyBatch(
   messages: QueueMessage<ProviderEventsMessage>[],
 ): Promise<unknown[]> {
   const errors: unknown[] = messages.map(() => undefined);
-  const groups = Map.groupBy(messages.keys(), (i) => groupKey(messages[i]!));
+  const groups = Map.groupBy(messages.keys(), (i) => groupKey(messages[i]!, i));
   await inParallel(20, [...groups.values()], async (positions) => {
     const group = positions.map((i) => messages[i]!);
     await applyEvents(group[0]!.body.orgId, group).catch((error: unknown) => {
@@ -55,22 +61,19 @@ export async function applyBatch(
 // A message that always fails would fail its whole group on each delivery. From the third attempt
 // on, each message is processed alone.
 const groupedAttempts = 2;
-const groupKey = ({
-  messageId,
-  attempt,
-  body: { orgId },
-}: QueueMessage<ProviderEventsMessage>): string =>
-  attempt > groupedAttempts ? `${orgId} ${messageId}` : `${orgId}`;
+const groupKey = (
+  { attempt, body: { orgId } }: QueueMessage<ProviderEventsMessage>,
+  position: number,
+): string => (attempt > groupedAttempts ? `${orgId} ${position}` : `${orgId}`);
 
 // Events are never rejected. After any error SQS delivers the message again, and finally moves it
 // to the dead-letter queue.
 const asRetryable = (error: unknown): unknown =>
   error instanceof Problem ? new Error(error.message, { cause: error }) : error;
 
-/** A redelivery has the same `messageId`. */
-type EventsMessage = Pick<QueueMessage<ProviderEventsMessage>, "messageId" | "body">;
+type EventsMessage = Pick<QueueMessage<ProviderEventsMessage>, "body">;
 
-/** Applies events of one organization in one run. Safe to repeat with the same message ids. */
+/** Applies events of one organization in one round. Safe to repeat. */
 export async function applyEvents(orgId: number, received: EventsMessage[]): Promise<void> {
   const messages = await identifySends(orgId, received);
   const loaded = await loadSends(orgId, messages);
@@ -86,7 +89,7 @@ export async function applyEvents(orgId: number, received: EventsMessage[]): Pro
     suppressReported(orgId, aboutCopies),
   ]);
   await Promise.all(eventReactions.map((react) => react(orgId, updates)));
-  await pages.commitRuns(orgId, updates);
+  await eventCommits.commitRounds(orgId, updates);
   const matched = messages.flatMap(({ body }) => body.events.filter(isMatched));
   await parkedEvents.deleteParked(orgId, matched);
 }
@@ -98,14 +101,13 @@ interface LoadedSend extends SendUpdate {
 
 /** Loads the sends of the events, each with the events that arrived for it. */
 async function loadSends(orgId: number, messages: EventsMessage[]): Promise<LoadedSend[]> {
-  const arrived = messages.flatMap(({ messageId, body: { provider, events } }) => {
-    const messageKey = sha256(messageId).slice(0, 12);
-    return events.map((event) => ({ event, messageKey, provider }));
-  });
+  const arrived = messages.flatMap(({ body: { provider, events } }) =>
+    events.map((event) => ({ event, provider })),
+  );
   const arrivedBySend = Map.groupBy(arrived, ({ event }) => event.sendId);
   const sendIds = [...arrivedBySend.keys()].filter((id) => id !== undefined);
   const found = await loadItems(orgId, sendIds);
-  const lines = await chunks.getChunkSends(
+  const lines = await getChunkSends(
     orgId,
     sendIds.filter((_, i) => !found[i]),
     { consistent: true },
@@ -116,11 +118,11 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
       { ...line, v: 0, ...(!line.sentAt && { early: true as const }) },
     ]),
   );
-  const runPrefix = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
+  const roundPrefix = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
   const sends = new Map(
     [...found.flatMap((send) => send ?? []), ...lines].map((send) => [send.id, send]),
   );
-  const pageOf = pages.pageOfSend([...sends.values()]);
+  const commitOf = eventCommits.commitOfSend([...sends.values()]);
   const linkOf = await numberClickedLinks(
     orgId,
     arrived.map(({ event }) => event),
@@ -129,8 +131,8 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
   return sendIds.flatMap((id, i) => {
     const send = found[i] ?? fromLines.get(id);
     if (!send) return [];
-    // The run id contains the site id, so that a cursor over several sites is unambiguous.
-    const run = `${runPrefix}#${send.siteId}#${pageOf(send)}`;
+    // The round id contains the site id, so that a cursor over several sites is unambiguous.
+    const round = `${roundPrefix}#${send.siteId}#${commitOf(send)}`;
     const arrivedForSend = arrivedBySend
       .get(id)!
       .filter(({ event }) => !isAboutBlindCopy(event, send))
@@ -146,18 +148,11 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
       aboutCopies,
       send,
       isNew: !found[i],
-      run,
+      round,
       provider: aboutSend[0]?.provider ?? send.provider,
       providerMessageId: aboutSend.find(({ event }) => event.providerMessageId)?.event
         .providerMessageId,
-      // Each retry of a parked event is a new SQS message, so its own id is the message key.
-      events: aboutSend.map(({ event, messageKey }) =>
-        toSendEvent(event, {
-          messageKey: event.parked ? `parked-${event.id}` : messageKey,
-          run,
-          link: linkOf(event),
-        }),
-      ),
+      events: aboutSend.map(({ event }) => toSendEvent(event, { round, link: linkOf(event) })),
       countedEvents: [],
       counterChanges: {},
       overflow: [],
@@ -174,14 +169,14 @@ async function numberClickedLinks(
   const clicks = events.flatMap((event) => {
     const send = event.sendId === undefined ? undefined : sends.get(event.sendId);
     if (event.type !== "click" || !event.data.url || !send?.campaignId) return [];
-    const url = links.normalizeLink(event.data.url, send);
+    const url = clickedLinks.normalizeLink(event.data.url, send);
     return [{ event, campaignId: send.campaignId, url }];
   });
   const byCampaign = [...Map.groupBy(clicks, ({ campaignId }) => campaignId)];
   const numbers = new Map<QueuedEvent, number>();
   await inParallel(8, byCampaign, async ([campaignId, ofCampaign]) => {
     const urls = [...new Set(ofCampaign.map(({ url }) => url))];
-    const numbered = await links.numberLinks(orgId, campaignId, urls);
+    const numbered = await clickedLinks.numberLinks(orgId, campaignId, urls);
     for (const { event, url } of ofCampaign) numbers.set(event, numbered.get(url)!);
   });
   return (event) => numbers.get(event);
@@ -195,8 +190,7 @@ async function loadItems(
     sendIds.map((id) => keys.send(orgId, id)),
     { consistent: true },
   );
-  const sends = items.map((item) => (isStoredSend(item) ? item : undefined));
-  return chunks.addAcceptedFields(orgId, sends, { consistent: true });
+  return addAcceptedFields(orgId, items, { consistent: true });
 }
 
 /** Writes the events of every send. After a conflict, reads the send again and retries. */
@@ -217,8 +211,8 @@ async function writeSends(orgId: number, updates: SendUpdate[]): Promise<SendUpd
 /** Plans the updates of the sends. Leaves out sends without a new event. */
 async function planUpdates(orgId: number, updates: SendUpdate[]): Promise<SendUpdate[]> {
   const overflow = await loadOverflow(orgId, updates);
-  const [abandonedRuns, full] = await Promise.all([
-    listAbandonedRuns(orgId, updates, overflow),
+  const [abandonedRounds, full] = await Promise.all([
+    listAbandonedRounds(orgId, updates, overflow),
     listFullSends(orgId, updates),
   ]);
   return updates.flatMap((update) => {
@@ -226,7 +220,7 @@ async function planUpdates(orgId: number, updates: SendUpdate[]): Promise<SendUp
     const events = full.has(update.send.id)
       ? dropRepeatable(update, overflowOfSend)
       : update.events;
-    return planUpdate({ ...update, events }, abandonedRuns, overflowOfSend) ?? [];
+    return planUpdate({ ...update, events }, abandonedRounds, overflowOfSend) ?? [];
   });
 }
 
@@ -242,7 +236,7 @@ async function reloadSends(orgId: number, updates: SendUpdate[]): Promise<SendUp
   }));
 }
 
-/** Returns the updates that another run prevented. */
+/** Returns the updates that another round prevented. */
 async function tryWriteSends(orgId: number, updates: SendUpdate[]): Promise<Set<SendUpdate>> {
   const conflicting = await writeOverflow(orgId, updates);
   const remaining = updates.filter((update) => update.changes && !conflicting.has(update));
@@ -270,101 +264,19 @@ async function tryWriteSends(orgId: number, updates: SendUpdate[]): Promise<Set<
   ]);
 }
 
-/** Writes overflow events. Returns the updates of which another run changed an overflow event. */
-async function writeOverflow(orgId: number, updates: SendUpdate[]): Promise<Set<SendUpdate>> {
-  const all = updates.flatMap((update) =>
-    update.overflow.map((write) => ({
-      update,
-      ...write,
-      key: keys.overflowEvent(orgId, update.send.id, eventKey(write.event)),
-    })),
-  );
-  const created = all.filter(({ isNew }) => isNew);
-  const takenOver = all.filter(({ takenFrom }) => takenFrom !== undefined);
-  const [inserted, updated] = await Promise.all([
-    insertMany(created.map(({ key, event }) => ({ key, item: event }))),
-    updateMany(
-      takenOver.map(({ key, event: { run }, takenFrom }) => ({
-        key,
-        set: { run },
-        ifEquals: { run: takenFrom! },
-      })),
-    ),
-  ]);
-  await countOverflow(
-    orgId,
-    created.filter((_, i) => inserted[i]).map(({ update }) => update.send.id),
-  );
-  const failed = [
-    ...created.filter((_, i) => !inserted[i]),
-    ...takenOver.filter((_, i) => !updated[i]),
-  ];
-  return new Set(failed.map(({ update }) => update));
-}
-
-/** Limit of overflow events of one send. A crash between write and count lets a few more in. */
-const maxOverflowEvents = 1000;
-
-async function countOverflow(orgId: number, sendIds: number[]): Promise<void> {
-  const bySend = [...Map.groupBy(sendIds, (id) => id)];
-  await inParallel(8, bySend, ([id, events]) =>
-    write(update(keys.sendEventCount(orgId, id), { add: { count: events.length } })),
-  );
-}
-
-/** Returns the ids of the sends that have reached the limit of overflow events. */
-async function listFullSends(orgId: number, updates: SendUpdate[]): Promise<Set<number>> {
-  const ids = updates
-    .filter(({ send, events }) => mayHaveOverflow(send, events.length))
-    .map(({ send }) => send.id);
-  const counts = await getMany<{ count: number }>(ids.map((id) => keys.sendEventCount(orgId, id)));
-  return new Set(ids.filter((_, i) => (counts[i]?.count ?? 0) >= maxOverflowEvents));
-}
-
-/**
- * Drops new opens, clicks and deferrals of a full send. Keeps events that may change its status,
- * and events that are stored already.
- */
-function dropRepeatable({ send, events }: SendUpdate, overflow: Map<string, OverflowEvent>) {
-  const stored = new Set([...(send.events ?? []).map(eventKey), ...overflow.keys()]);
-  return events.filter((event) => !repeatable.has(event.type) || stored.has(eventKey(event)));
-}
-const repeatable = new Set<string>(["open", "click", "deferred"]);
-
-type OverflowBySend = Map<number, Map<string, OverflowEvent>>;
-
-/** Returns the runs that stored one of these events from the same message and will never commit. */
-async function listAbandonedRuns(
+/** Returns the rounds that stored one of these events and will never commit. */
+async function listAbandonedRounds(
   orgId: number,
   updates: SendUpdate[],
   overflow: OverflowBySend,
 ): Promise<Set<string>> {
-  const siteByRun = new Map<string, number>();
-  for (const { send, events, run } of updates)
+  const siteByRound = new Map<string, number>();
+  for (const { send, events, round } of updates)
     for (const stored of [...(send.events ?? []), ...(overflow.get(send.id)?.values() ?? [])])
-      if (
-        stored.run !== run &&
-        events.some((event) => event.by === stored.by && eventKey(event) === eventKey(stored))
-      )
-        siteByRun.set(stored.run, send.siteId);
-  const abandonedRuns = await inParallel(8, [...siteByRun], async ([run, siteId]) =>
-    (await pages.abandonRun(orgId, siteId, run)) ? [run] : [],
+      if (stored.round !== round && events.some((event) => isSameEvent(event, stored)))
+        siteByRound.set(stored.round, send.siteId);
+  const abandonedRounds = await inParallel(8, [...siteByRound], async ([round, siteId]) =>
+    (await eventCommits.abandonRound(orgId, siteId, round)) ? [round] : [],
   );
-  return new Set(abandonedRuns.flat());
-}
-
-async function loadOverflow(orgId: number, updates: SendUpdate[]): Promise<OverflowBySend> {
-  const candidates = updates.flatMap(({ send, events }) =>
-    mayHaveOverflow(send, events.length)
-      ? events.map((event) => ({ id: send.id, key: eventKey(event) }))
-      : [],
-  );
-  const found = await getMany<OverflowEvent>(
-    candidates.map(({ id, key }) => keys.overflowEvent(orgId, id, key)),
-    { consistent: true },
-  );
-  const bySend: OverflowBySend = new Map();
-  for (const [i, { id, key }] of candidates.entries())
-    if (found[i]) bySend.set(id, (bySend.get(id) ?? new Map()).set(key, found[i]));
-  return bySend;
+  return new Set(abandonedRounds.flat());
 }

@@ -40,13 +40,17 @@ export const EmailEvent = z
     provider: z.string().describe("Email provider that reported the event."),
     providerEventId: z
       .string()
-      .describe("Id of the event at the provider. An event that is reported twice is stored once."),
+      .describe(
+        "Hash of what identifies the event at the provider. An event that is reported twice is " +
+          "stored once.",
+      ),
     automated: z
       .boolean()
       .describe(
         "Whether a machine opened or clicked: the provider says so, the user agent is a " +
-          "known scanner or prefetcher, or the click came within 10 seconds of delivery. Such " +
-          "events are left out of unique counts.",
+          "known scanner or prefetcher, or the click came within 10 seconds of delivery, or " +
+          "within a second of a click on another link of the email. Such events are left out of " +
+          "unique counts.",
       ),
   })
   .meta({ id: "EmailEvent" });

@@ -1,5 +1,5 @@
-// Reactions of other areas to delivery events. Each reaction is safe to repeat: when a run stops
-// before its commit, the run that takes its events over repeats the reactions.
+// Reactions of other areas to delivery events. Each reaction is safe to repeat: when a round stops
+// before its commit, the round that takes its events over repeats the reactions.
 import { domainOf, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
@@ -11,7 +11,8 @@ import { type ScoringEvent, scoreEvents } from "../audience/scoring/scoring.ts";
 import type { ScoringTrigger } from "../audience/scoring/scoring-rules.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as slowDomains from "../sending/bulk/slow-domains.ts";
-import type { SendItem } from "../sending/sends.ts";
+import { normalizeLink } from "../sending/clicked-links.ts";
+import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
 import { toApi } from "./email-event.ts";
 import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
@@ -91,19 +92,24 @@ const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
 
 /**
  * An unsubscribe holds for the site that sent the mail, and for no other. One that leaves a topic
- * only is ours, and `unsubscribes.ts` does the rest.
+ * only is ours, and `unsubscribes.ts` does the rest. A complaint about mail to a contact that was
+ * merged holds for the contact that stays, whose address it does not suppress.
  */
 const unsubscribeContacts: EventReaction = async (orgId, updates) => {
-  const unsubscribes = flatMapEvents(updates, (event, { send, provider }) =>
-    event.type === "unsubscribe" && !event.topic ? [{ event, send, provider }] : [],
+  const refusals = flatMapEvents(updates, (event, { send, provider }) =>
+    (event.type === "unsubscribe" && !event.topic) || event.type === "spam_report"
+      ? [{ event, send, provider }]
+      : [],
   );
   const contacts = await engagement.getAddressees(
     orgId,
-    unsubscribes.map(({ send }) => send),
+    refusals.map(({ send }) => send),
   );
-  await inParallel(8, unsubscribes, async ({ event, send, provider: source }, i) => {
-    const { siteId, toEmail: email } = send;
+  await inParallel(8, refusals, async ({ event, send, provider: source }, i) => {
+    const { siteId, contactId, toEmail: email } = send;
     const contact = contacts[i];
+    const isMerged = contact?.merged?.some(({ id }) => id === contactId) ?? false;
+    if (event.type === "spam_report" && !isMerged) return;
     const consent: Consent = {
       source: event.via ?? "provider",
       ipAddress: event.ip,
@@ -135,10 +141,22 @@ const recordEngagement: EventReaction = (orgId, updates) =>
     flatMapEvents(updates, (event, { send }) => {
       const { type } = event;
       if ((type !== "open" && type !== "click") || isAutomatedEvent(event, send)) return [];
-      const { siteId, contactId, toEmail, campaignId } = send;
-      return [{ siteId, contactId, toEmail, campaignId, key: event.id, type, at: event.at }];
+      const { siteId, contactId, toEmail, campaignId, sequenceId, stepId } = send;
+      const mail = { siteId, contactId, toEmail, campaignId, sequenceId, stepId };
+      const url = linkOf(event, send);
+      const isFirst = !(send.events ?? []).some(
+        (other) =>
+          other.type === type &&
+          other.at < event.at &&
+          linkOf(other, send) === url &&
+          !isAutomatedEvent(other, send),
+      );
+      return [{ ...mail, key: event.id, type, at: event.at, url, isFirst }];
     }),
   );
+
+const linkOf = ({ data }: SendEvent, send: SendItem): string | undefined =>
+  data?.url === undefined ? undefined : normalizeLink(data.url, send);
 
 const forwardToWebhooks: EventReaction = (orgId, updates) =>
   enqueueEvents(

@@ -2,8 +2,8 @@
 // copy of its site. They do not change the send.
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
-import { hashCopyAddress, toComparableAddress } from "../sending/copy-hashes.ts";
-import type { SendItem } from "../sending/sends.ts";
+import { hashCopyAddress } from "../sending/copy-hashes.ts";
+import type { SendItem } from "../sending/send-schema.ts";
 
 type EventAddress = Pick<QueuedEvent, "email" | "data">;
 
@@ -42,5 +42,4 @@ export function findAddresseeOfCopy(
     : quoted.find(isCopy);
 }
 
-const isSameAddress = (a: string, b: string): boolean =>
-  toComparableAddress(a) === toComparableAddress(b);
+const isSameAddress = (a: string, b: string): boolean => normalizeEmail(a) === normalizeEmail(b);

@@ -6,15 +6,15 @@ import { addSeconds } from "../../clock.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../queues.ts";
 import { linkCounter } from "../sending/clicked-links.ts";
-import type { SendItem } from "../sending/sends.ts";
+import type { SendItem } from "../sending/send-schema.ts";
 import {
   addCounters,
   byTime,
   type CounterChanges,
   counterDifference,
-  deliveredAt,
   isAutomated,
   isDeclaredMachine,
+  isInBurst,
   outcomeOf,
   type SendEvent,
   type SendOutcome,
@@ -25,7 +25,7 @@ export type SendWithEvents = SendItem & {
   /** Version: grows with every write of events. */
   v: number;
   events?: SendEvent[];
-  /** Counter changes by run: of runs that have not committed yet, and of recent ones. */
+  /** Counter changes by round: of rounds that have not committed yet, and of recent ones. */
   deltas?: Record<string, CounterChanges>;
 };
 
@@ -34,26 +34,29 @@ export interface OverflowEvent extends SendEvent {
   delta: CounterChanges;
 }
 
-/** What a run does to one send. `planUpdate` fills in the last four fields. */
+/** What a round does to one send. `planUpdate` fills in the last four fields. */
 export interface SendUpdate {
   /** As read; after the update is written, with its changes. */
   send: SendWithEvents;
   /** The send has no item yet, only a line in a chunk. */
   isNew: boolean;
-  run: string;
+  round: string;
   provider: string;
   providerMessageId?: string | undefined;
   /** The events that arrived, known ones included. */
   events: SendEvent[];
   /** Changes of the send's item. Absent if only overflow events change. */
   changes?: Partial<SendWithEvents> | undefined;
-  /** The events that this run counts, those taken over from an abandoned run included. */
+  /** The events that this round counts, those taken over from an abandoned round included. */
   countedEvents: SendEvent[];
   counterChanges: CounterChanges;
   overflow: OverflowWrite[];
 }
 
-/** An overflow event to insert, or to take over from the run `takenFrom`, or already this run's. */
+/**
+ * An overflow event to insert, or to take over from the round `takenFrom`, or already of this
+ * round.
+ */
 interface OverflowWrite {
   event: OverflowEvent;
   isNew: boolean;
@@ -61,7 +64,7 @@ interface OverflowWrite {
 }
 
 const maxInlineEvents = 20;
-const maxRunChanges = 4;
+const maxRoundChanges = 4;
 
 export const eventKey = ({
   type,
@@ -71,7 +74,7 @@ export const eventKey = ({
 /** `link` is the number of a clicked link of a campaign. */
 export const toSendEvent = (
   event: QueuedEvent,
-  { messageKey, run, link }: { messageKey: string; run: string; link?: number | undefined },
+  { round, link }: { round: string; link?: number | undefined },
 ): SendEvent => ({
   id: event.id,
   type: event.type,
@@ -83,15 +86,22 @@ export const toSendEvent = (
   ...(event.ipAddress && { ip: event.ipAddress }),
   ...(link !== undefined && { link }),
   ...(isDeclaredMachine(event) && { machine: true as const }),
-  by: messageKey,
-  run,
+  round,
 });
+
+/**
+ * Whether both are the same queued event. A queue can deliver it several times, also with another
+ * message id. An event that a provider reports twice has two ids. Our own unsubscribe link makes
+ * one event per send, however often it is used.
+ */
+export const isSameEvent = (a: SendEvent, b: SendEvent): boolean =>
+  eventKey(a) === eventKey(b) && (a.id === b.id || (a.via !== undefined && b.via !== undefined));
 
 /** Whether the send may have overflow events, or will after `incoming` more events. */
 export const mayHaveOverflow = ({ events = [] }: SendWithEvents, incoming = 0): boolean =>
   events.length + incoming >= maxInlineEvents;
 
-/** The events inside a send, the counter changes of each run, and the status they lead to. */
+/** The events inside a send, the counter changes of each round, and the status they lead to. */
 interface InlineEvents {
   events: SendEvent[];
   deltas: Record<string, CounterChanges>;
@@ -99,15 +109,15 @@ interface InlineEvents {
 }
 
 /**
- * Plans what the run writes to a send and what it counts. Takes over stored events of abandoned
- * runs that arrive again with the same message. Returns undefined if there is nothing new to count.
+ * Plans what the round writes to a send and what it counts. Takes over stored events of abandoned
+ * rounds that are delivered again. Returns undefined if there is nothing new to count.
  */
 export function planUpdate(
   update: SendUpdate,
-  abandonedRuns: Set<string>,
+  abandonedRounds: Set<string>,
   storedOverflow: Map<string, OverflowEvent>,
 ): SendUpdate | undefined {
-  const { send, run } = update;
+  const { send, round } = update;
   const before: InlineEvents = {
     events: send.events ?? [],
     deltas: send.deltas ?? {},
@@ -120,24 +130,28 @@ export function planUpdate(
     const inlineEvent = inline.events.find((other) => eventKey(other) === key);
     const overflowEvent = overflow.get(key)?.event ?? storedOverflow.get(key);
     const known = inlineEvent ?? overflowEvent;
-    const isAbandoned = known?.by === event.by && abandonedRuns.has(known.run);
+    const isAbandoned =
+      known !== undefined && isSameEvent(known, event) && abandonedRounds.has(known.round);
     if (!known) {
       if (belongsInOverflow(inline.events, event))
         overflow.set(key, { event: toOverflowEvent(event, inline.events), isNew: true });
       else inline = addEvent(inline, event);
-    } else if (inlineEvent && isAbandoned) inline = takeOverRun(inline, inlineEvent.run, run);
+    } else if (inlineEvent && isAbandoned) inline = takeOverRound(inline, inlineEvent.round, round);
     else if (overflowEvent && isAbandoned)
       overflow.set(key, {
-        event: { ...overflowEvent, run },
+        event: { ...overflowEvent, round },
         isNew: false,
-        takenFrom: overflowEvent.run,
+        takenFrom: overflowEvent.round,
       });
-    // An earlier attempt of this run wrote the event, and then met a conflict on another item.
-    else if (overflowEvent?.run === run && !overflow.has(key))
+    // An earlier attempt of this round wrote the event, and then met a conflict on another item.
+    else if (overflowEvent?.round === round && !overflow.has(key))
       overflow.set(key, { event: overflowEvent, isNew: false });
   }
   const overflowEvents = [...overflow.values()].map(({ event }) => event);
-  const countedEvents = [...inline.events.filter((event) => event.run === run), ...overflowEvents];
+  const countedEvents = [
+    ...inline.events.filter((event) => event.round === round),
+    ...overflowEvents,
+  ];
   if (!countedEvents.length) return undefined;
   return {
     ...update,
@@ -145,14 +159,14 @@ export function planUpdate(
     countedEvents,
     counterChanges: overflowEvents.reduce(
       (sum, { delta }) => addCounters(sum, delta),
-      inline.deltas[run] ?? {},
+      inline.deltas[round] ?? {},
     ),
     overflow: [...overflow.values()],
   };
 }
 
 function addEvent({ events, deltas, status }: InlineEvents, event: SendEvent): InlineEvents {
-  const { run } = event;
+  const { round } = event;
   const allEvents = [...events, event];
   const from = outcomeOf(events, status);
   const to = outcomeOf(allEvents, status);
@@ -163,21 +177,21 @@ function addEvent({ events, deltas, status }: InlineEvents, event: SendEvent): I
   );
   const delta = [counterDifference(from.counts, to.counts), statusChange].reduce(
     addCounters,
-    deltas[run] ?? {},
+    deltas[round] ?? {},
   );
-  return { events: allEvents, deltas: { ...deltas, [run]: delta }, status: nextStatus };
+  return { events: allEvents, deltas: { ...deltas, [round]: delta }, status: nextStatus };
 }
 
-function takeOverRun(
+function takeOverRound(
   { events, deltas, status }: InlineEvents,
   from: string,
-  run: string,
+  round: string,
 ): InlineEvents {
   const { [from]: changes = {}, ...others } = deltas;
   return {
     status,
-    events: events.map((event) => (event.run === from ? { ...event, run } : event)),
-    deltas: { ...others, [run]: addCounters(deltas[run] ?? {}, changes) },
+    events: events.map((event) => (event.round === from ? { ...event, round } : event)),
+    deltas: { ...others, [round]: addCounters(deltas[round] ?? {}, changes) },
   };
 }
 
@@ -192,7 +206,7 @@ function sendChanges(
     // The result of the hand-over may be stored later, or never.
     ...(!send.providerMessageId && providerMessageId && { providerMessageId }),
     events,
-    deltas: pruneRunChanges(deltas),
+    deltas: pruneRoundChanges(deltas),
     v: send.v + 1,
   };
 }
@@ -213,19 +227,18 @@ const maxInlineEventsEver = 2 * maxInlineEvents;
 
 /**
  * An event goes to the overflow only if it cannot change the send: the send already stores an
- * earlier event of the same type, and a non-automated one if this event is not automated. Clicks of
- * people on different links count as different types until the send has 40 events.
+ * earlier event of the same type, and a non-automated one if this event is not automated. A click
+ * in a burst shows that other clicks are automated, so it stays with the send. Clicks of people on
+ * different links count as different types until the send has 40 events.
  */
 function belongsInOverflow(inline: SendEvent[], event: SendEvent): boolean {
   if (inline.length < maxInlineEvents) return false;
   if (event.type === "deferred") return true;
-  const delivered = deliveredAt(inline);
   const sameType = inline.filter(({ type }) => countedType(type) === countedType(event.type));
-  const automated = isAutomated(event, delivered);
-  const comparable = automated
-    ? sameType
-    : sameType.filter((other) => !isAutomated(other, delivered));
+  const automated = isAutomated(event, inline);
+  const comparable = automated ? sameType : sameType.filter((other) => !isAutomated(other, inline));
   if (inline.length >= maxInlineEventsEver) return comparable.length > 0;
+  if (event.type === "click" && isInBurst(event, inline)) return false;
   return comparable.some(
     (other) => byTime(other, event) < 0 && (automated || other.link === event.link),
   );
@@ -234,7 +247,7 @@ function belongsInOverflow(inline: SendEvent[], event: SendEvent): boolean {
 const countedType = (type: EventType): EventType => (type === "dropped" ? "bounce" : type);
 
 function toOverflowEvent(event: SendEvent, inline: SendEvent[]): OverflowEvent {
-  const automated = isAutomated(event, deliveredAt(inline));
+  const automated = isAutomated(event, inline);
   return { ...event, delta: overflowCounts[event.type]?.(automated, event) ?? {} };
 }
 
@@ -254,17 +267,20 @@ const overflowCounts: Partial<
   deferred: () => ({ deferred: 1 }),
 };
 
-// Longer than SQS redelivers a message. Run ids begin with their time.
-const runChangesSeconds = 24 * 3600;
+// Longer than a message can wait: up to 14 days in its queue, and as long in the dead-letter queue.
+// Round ids begin with their time.
+const roundChangesSeconds = 28 * 24 * 3600;
 
-function pruneRunChanges(deltas: Record<string, CounterChanges>): Record<string, CounterChanges> {
-  const oldest = addSeconds(-runChangesSeconds).toISOString();
+function pruneRoundChanges(deltas: Record<string, CounterChanges>): Record<string, CounterChanges> {
+  const oldest = addSeconds(-roundChangesSeconds).toISOString();
   const newestFirst = Object.entries(deltas).toSorted(([a], [b]) => (a < b ? 1 : -1));
-  return Object.fromEntries(newestFirst.filter(([run], i) => i < maxRunChanges || run > oldest));
+  return Object.fromEntries(
+    newestFirst.filter(([round], i) => i < maxRoundChanges || round > oldest),
+  );
 }
 
 /** Whether the event is automated, judged by all events that are known now. */
 export const isAutomatedEvent = (
   event: SendEvent,
   { events = [] }: Pick<SendWithEvents, "events">,
-): boolean => isAutomated(event, deliveredAt(events));
+): boolean => isAutomated(event, events);

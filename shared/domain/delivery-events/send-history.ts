@@ -15,11 +15,13 @@ import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { keys, ranges } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
-import * as chunks from "../sending/bulk/chunks.ts";
+import { addAcceptedFields } from "../sending/bulk/chunk-sends.ts";
+import { getAcceptedSends } from "../sending/list-sends.ts";
+import { findSend } from "../sending/read-sends.ts";
 import { addressPosition, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
-import * as stored from "../sending/sends.ts";
+import { Send, type SendItem, toApi as toSend } from "../sending/send-schema.ts";
 import { EmailEvent, toApi } from "./email-event.ts";
-import * as pages from "./event-pages.ts";
+import * as eventCommits from "./event-commits.ts";
 import {
   eventKey,
   mayHaveOverflow,
@@ -31,17 +33,17 @@ import { byTimeThenId } from "./send-outcome.ts";
 // Bounds the size of a response: a link can have a million opens.
 const maxEventsReturned = 1000;
 
-export const SendDetail = stored.Send.extend({
+export const SendDetail = Send.extend({
   events: z.array(EmailEvent).describe("Events of the send, oldest first. At most about 1,000."),
 }).meta({ id: "SendDetail" });
 export type SendDetail = z.output<typeof SendDetail>;
 
 /** A send with its events. Throws 404. */
 export async function findDetail(caller: Caller, id: number): Promise<SendDetail> {
-  const item = await stored.findStored(caller, id);
+  const item = await findSend(caller, id);
   return {
-    ...stored.toApi(item),
-    events: await listEventsOfSend(caller.orgId, { v: 0, ...item }),
+    ...toSend(item),
+    events: await listEventsOfSend(caller.orgId, item),
   };
 }
 
@@ -54,7 +56,7 @@ export async function listEventsOfSend(orgId: number, send: SendWithEvents): Pro
         })
       ).items
     : [];
-  // An overflow event of an abandoned run may since be stored inside the send: list it once.
+  // An overflow event of an abandoned round may since be stored inside the send: list it once.
   const events = new Map(
     [...overflow, ...(send.events ?? [])].map((event) => [eventKey(event), event]),
   );
@@ -101,7 +103,7 @@ async function countEvents({ orgId, siteIds, type }: EventQuery): Promise<number
 
 interface EventPosition {
   /** Absent if the search stopped at its limit before it found the next row. */
-  row?: pages.EventPageRow;
+  row?: eventCommits.EventCommitRow;
   /** The cursor that continues after this row. */
   next: string;
 }
@@ -122,33 +124,33 @@ async function collectPage(query: EventQuery, request: PageRequest) {
   return { events, next: collected.length > request.limit ? page.at(-1)?.next : stoppedAt };
 }
 
-// A type may be rare: after this many pages without it the response is short and has a cursor.
-const maxPagesScanned = 1000;
+// A type may be rare: after this many commits without it the response is short and has a cursor.
+const maxCommitsScanned = 1000;
 
-/** `<run id>|<row>`; `loadSends` in apply-events.ts makes the run ids. */
+/** `<round id>|<row>`; `loadSends` in apply-events.ts makes the round ids. */
 const positionPattern = new RegExp(
   `^${positionParts.time}#[\\w-]{1,20}#\\d{1,16}#\\d{1,4}\\|\\d{1,6}$`,
 );
 
-/** Yields rows from the newest page backwards, starting at a position if one is given. */
+/** Yields rows from the newest commit backwards, starting at a position if one is given. */
 async function* readRows(
   { orgId, siteIds, type }: EventQuery,
   from: string | undefined,
 ): AsyncGenerator<EventPosition> {
-  const [run, rowText] = from?.split("|") ?? [];
+  const [round, rowText] = from?.split("|") ?? [];
   const feeds = siteIds.map((siteId) =>
-    readPages(orgId, siteId, run === undefined ? undefined : `${run}~`),
+    readCommits(orgId, siteId, round === undefined ? undefined : `${round}~`),
   );
   let scanned = 0;
-  for await (const page of mergeNewestFirst(feeds)) {
-    if (page.void || (type && !page.types[type])) {
-      if (++scanned < maxPagesScanned) continue;
-      return yield { next: `${page.sk}|0` };
+  for await (const commit of mergeNewestFirst(feeds)) {
+    if (commit.void || (type && !commit.types[type])) {
+      if (++scanned < maxCommitsScanned) continue;
+      return yield { next: `${commit.sk}|0` };
     }
-    const rows = await pages.readPage(page);
-    const last = Math.min(page.sk === run ? Number(rowText) : rows.length, rows.length) - 1;
+    const rows = await eventCommits.readCommit(commit);
+    const last = Math.min(commit.sk === round ? Number(rowText) : rows.length, rows.length) - 1;
     for (let i = last; i >= 0; i--)
-      if (!type || rows[i]![2] === type) yield { row: rows[i]!, next: `${page.sk}|${i}` };
+      if (!type || rows[i]![2] === type) yield { row: rows[i]!, next: `${commit.sk}|${i}` };
   }
 }
 
@@ -166,16 +168,16 @@ async function collectPageOfAddress(
   const [start, olderText] = positionOf(request, addressEventPattern)?.split("|") ?? [];
   // The last page can end within a send, so the send is read again: "~" sorts after it.
   const positions = readSendsTo({ orgId, email, before: start && `${start}~` });
-  const isWanted = ({ siteId, toEmail }: stored.SendItem) =>
+  const isWanted = ({ siteId, toEmail }: SendItem) =>
     siteIds.includes(siteId) && normalizeEmail(toEmail) === normalizeEmail(email);
   const skipped = countSkipped(request);
   const found: { event: EmailEvent; next: string }[] = [];
   let scanned = 0;
   let stoppedAt: string | undefined;
   for await (const some of inGroups(positions, sendsPerRead)) {
-    const sends = await stored.getAcceptedSends(orgId, some);
+    const sends = await getAcceptedSends(orgId, some);
     const eventsOfSends = await inParallel(8, sends, (send) =>
-      send && isWanted(send) ? listEventsOfSend(orgId, { v: 0, ...send }) : Promise.resolve([]),
+      send && isWanted(send) ? listEventsOfSend(orgId, send) : Promise.resolve([]),
     );
     for (const [i, events] of eventsOfSends.entries()) {
       const { next } = some[i]!;
@@ -193,23 +195,26 @@ async function collectPageOfAddress(
   return { events: page.map(({ event }) => event), next: hasMore ? page.at(-1)?.next : stoppedAt };
 }
 
-async function* readPages(
+async function* readCommits(
   orgId: number,
   siteId: number,
   start: string | undefined,
-): AsyncGenerator<pages.EventPage> {
+): AsyncGenerator<eventCommits.EventCommit> {
   const options = { newestFirst: true, limit: 20, after: start };
-  for await (const { items } of queryPages<pages.EventPage>(
-    ranges.eventPages(orgId, siteId),
+  for await (const { items } of queryPages<eventCommits.EventCommit>(
+    ranges.eventCommits(orgId, siteId),
     options,
   ))
     yield* items;
 }
 
-async function loadEvents(orgId: number, rows: pages.EventPageRow[]): Promise<EmailEvent[]> {
+async function loadEvents(
+  orgId: number,
+  rows: eventCommits.EventCommitRow[],
+): Promise<EmailEvent[]> {
   const [sends, overflowItems] = await Promise.all([
     getMany<SendWithEvents>(rows.map(([sendId]) => keys.send(orgId, sendId))).then((items) =>
-      chunks.addAcceptedFields(orgId, items),
+      addAcceptedFields(orgId, items),
     ),
     getMany<OverflowEvent>(
       rows.flatMap(([sendId, , type, providerEventId]) =>

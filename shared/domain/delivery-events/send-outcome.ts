@@ -5,7 +5,7 @@ import { bounceCounterOf } from "../sending/bounce-reasons.ts";
 import { type LinkCounter, type LinkCounts, linkCounter } from "../sending/clicked-links.ts";
 import type { EventCounter, EventCounts } from "../sending/daily-counters.ts";
 import type { MailState } from "../sending/mail-sources.ts";
-import type { Send } from "../sending/sends.ts";
+import type { Send } from "../sending/send-schema.ts";
 
 /** An event as its send stores it. */
 export interface SendEvent {
@@ -24,10 +24,8 @@ export interface SendEvent {
   link?: number;
   /** The provider or the user agent says that a machine did it. */
   machine?: true;
-  /** Key of the queue message that contained the event. A redelivery has the same key. */
-  by: string;
-  /** Id of the run that counts the event. */
-  run: string;
+  /** Id of the round that counts the event. */
+  round: string;
 }
 
 /** Number of mails with a status: when `at.delivered` rises, `at.sent` falls. */
@@ -45,6 +43,8 @@ export interface SendOutcome {
 
 // Link scanners follow every link as soon as a mail is delivered; people do not read that fast.
 export const machineClickSeconds = 10;
+// Many providers round times to a second.
+const burstSeconds = 1;
 
 // User agents of scanners and crawlers. Image proxies are left out: Gmail's fetches an image when a
 // person opens the mail.
@@ -63,24 +63,46 @@ export const isDeclaredMachine = (event: {
 const isScanner = (userAgent: string): boolean =>
   scannerUserAgents.some((pattern) => pattern.test(userAgent));
 
-/** Whether a machine opened or clicked. A click soon after the delivery counts as automated. */
+/**
+ * Whether a machine opened or clicked, judged by all events of the send. A click soon after the
+ * delivery counts as automated, and so does one in a burst.
+ */
 export function isAutomated(
-  event: Pick<SendEvent, "type" | "at" | "machine">,
-  deliveredAt: string | undefined,
+  event: Pick<SendEvent, "type" | "at" | "machine" | "data">,
+  events: SendEvent[],
 ): boolean {
   if (event.machine) return true;
-  if (event.type !== "click" || deliveredAt === undefined) return false;
-  const seconds = (Date.parse(event.at) - Date.parse(deliveredAt)) / 1000;
-  return seconds >= 0 && seconds < machineClickSeconds;
+  if (event.type !== "click") return false;
+  const delivered = deliveredAt(events);
+  const seconds = delivered === undefined ? -1 : secondsBetween(delivered, event.at);
+  return (seconds >= 0 && seconds < machineClickSeconds) || isInBurst(event, events);
 }
+
+/** Link scanners follow several links at once. People need longer from one link to the next. */
+export const isInBurst = (
+  { at, data }: Pick<SendEvent, "at" | "data">,
+  events: SendEvent[],
+): boolean =>
+  data?.url !== undefined &&
+  events.some(
+    (other) =>
+      other.type === "click" &&
+      other.data?.url !== undefined &&
+      other.data.url !== data.url &&
+      Math.abs(secondsBetween(other.at, at)) <= burstSeconds,
+  );
+
+const secondsBetween = (from: string, to: string): number =>
+  (Date.parse(to) - Date.parse(from)) / 1000;
 
 /** Computes counters, status and times of a send. `statusBefore` is its status without events. */
 export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): SendOutcome {
   const ofType = (...types: EventType[]) =>
     events.filter(({ type }) => types.includes(type)).toSorted(byTime);
   const delivered = deliveredAt(events);
-  const opens = withoutAutomated(ofType("open"), delivered);
-  const clicks = withoutAutomated(ofType("click"), delivered);
+  const byPeople = (event: SendEvent) => !isAutomated(event, events);
+  const opens = ofType("open").filter(byPeople);
+  const clicks = ofType("click").filter(byPeople);
   const [failure] = ofType("bounce", "dropped");
   const [impliesDelivery] = ofType("open", "click", "spam_report", "unsubscribe");
   const counts: SendOutcome["counts"] = {
@@ -143,11 +165,8 @@ export function byTimeThenId(
 }
 
 /** The time that the provider reports. The time of an open does not tell when the mail arrived. */
-export const deliveredAt = (events: SendEvent[]): string | undefined =>
+const deliveredAt = (events: SendEvent[]): string | undefined =>
   events.filter(({ type }) => type === "delivered").toSorted(byTime)[0]?.at;
-
-const withoutAutomated = (events: SendEvent[], deliveredAt: string | undefined) =>
-  events.filter((event) => !isAutomated(event, deliveredAt));
 
 function failureCounterOf({ type, data }: SendEvent): EventCounter {
   if (type === "dropped") return "dropped";

@@ -3,30 +3,43 @@
 
 import { ConditionFailed, get } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
-import { invalid, isContended, missing, undefinedIfMissing } from "../../errors.ts";
+import type { Brand } from "../../email/brand/brand.ts";
+import { invalid, isContended, missing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryInTurn } from "../../kernel/retry-on-conflict.ts";
-import { keys } from "../../keys.ts";
+import { type Key, keys, zeroPad } from "../../keys.ts";
 import type { Consent } from "../audience/contacts/consent-log.ts";
+import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import * as standing from "../audience/contacts/contact-status.ts";
+import * as contactStatus from "../audience/contacts/contact-status.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { type LinkSubject, openToken } from "../audience/contacts/link-tokens.ts";
+import {
+  listPreferenceFields,
+  type PreferenceField,
+} from "../audience/contacts/preference-fields.ts";
+import { getSnoozeEnd } from "../audience/contacts/snooze-state.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as contactTopics from "../audience/topics/contact-topics.ts";
 import { listOfSite } from "../audience/topics/site-topics.ts";
 import type { TopicChoice } from "../audience/topics/topic-choice-schemas.ts";
 import type { TopicItem } from "../audience/topics/topic-schema.ts";
 import { isSubscribed } from "../audience/topics/topic-subscription.ts";
+import { defaultPreferencePage } from "../identity/consent-settings.ts";
 import * as sites from "../identity/sites.ts";
-import * as chunks from "../sending/bulk/chunks.ts";
-import * as events from "./apply-events.ts";
+import { getChunkSend } from "../sending/bulk/chunk-sends.ts";
+import * as applyEvents from "./apply-events.ts";
 import { eventKey, type SendWithEvents } from "./send-events.ts";
 
 export interface UnsubscribeStatus {
+  /** The address that got the mail, because others may have the link, too. */
   email: string;
   siteName: string;
+  /** The brand of the site. */
+  brand: Brand | null;
+  /** The language of the mail, else of the contact (BCP 47). Null if neither is known. */
+  locale: string | null;
   /**
    * `suppressed`: it bounced or complained, or somebody suppressed it; it gets nothing, and cannot
    * change that here.
@@ -41,6 +54,14 @@ export interface UnsubscribeStatus {
    * without a contact.
    */
   topics: TopicSubscription[];
+  /** Until when the contact has paused marketing mail (ISO 8601), or null. */
+  snoozedUntil: string | null;
+  /** Whether the contact can pause marketing mail here. */
+  canSnooze: boolean;
+  /** Whether the page asks why the contact left. */
+  asksLeaveReason: boolean;
+  /** What the contact can change here. */
+  fields: PreferenceField[];
 }
 
 export interface TopicSubscription extends Pick<TopicItem, "id" | "name" | "description"> {
@@ -52,16 +73,23 @@ export interface TopicSubscription extends Pick<TopicItem, "id" | "name" | "desc
  * that is not ours.
  */
 export async function findStatus(token: string): Promise<UnsubscribeStatus> {
-  const { contact, site, email, orgId, topicId } = await findSubject(token);
-  const [suppression, known] = await Promise.all([
+  const subject = await findSubject(token);
+  const { contact, site, email, mailedTo, orgId, topicId, locale } = subject;
+  const page = site.preferencePage ?? defaultPreferencePage;
+  const [suppression, known, fields, hasAnswered] = await Promise.all([
     suppressions.find(orgId, email),
     contact ? listOfSite(orgId, site.id) : [],
+    contact ? listPreferenceFields(contact, page.fields) : [],
+    contact && exists(leaveReasonKey(subject, contact)),
   ]);
+  const state = stateOf(contact, suppression?.reason);
   const shown = known.filter(({ id, visibility }) => visibility === "public" || id === topicId);
   return {
-    email,
+    email: mailedTo,
     siteName: sites.displayNameOf(site),
-    state: stateOf(contact, suppression?.reason),
+    brand: site.brand ?? null,
+    locale: locale ?? contact?.locale ?? null,
+    state,
     everything: suppression !== undefined,
     topicId: shown.some(({ id }) => id === topicId) ? topicId! : null,
     topics: shown.map((topic) => ({
@@ -70,8 +98,18 @@ export async function findStatus(token: string): Promise<UnsubscribeStatus> {
       description: topic.description,
       subscribed: isSubscribed(contact!, topic),
     })),
+    snoozedUntil: (contact && getSnoozeEnd(contact)) ?? null,
+    canSnooze: contact !== undefined && page.snooze,
+    asksLeaveReason: hasAnswered === false && page.leaveReason && state === "unsubscribed",
+    fields,
   };
 }
+
+/** Marks that the contact said why it left, once for each mail. */
+export const leaveReasonKey = ({ orgId, sendId = 0 }: LinkSubject, { id }: ContactItem): Key =>
+  keys.contactLog(orgId, id, `LEAVING|${zeroPad(sendId)}`);
+
+const exists = async (key: Key): Promise<boolean> => (await get(key)) !== undefined;
 
 function stateOf(
   contact: ContactItem | undefined,
@@ -119,7 +157,8 @@ export async function unsubscribeFromEverything(
   const subject = await findSubject(token);
   const { orgId, contact, email } = subject;
   await recordUnsubscribeEvent(subject, use).finally(async () => {
-    if (contact) await standing.setSubscription(contact, "unsubscribed", toConsent(subject, use));
+    if (contact)
+      await contactStatus.setSubscription(contact, "unsubscribed", toConsent(subject, use));
     await suppressions.suppress(orgId, { email, reason: "unsubscribe", detail: null, source });
   });
 }
@@ -127,7 +166,7 @@ export async function unsubscribeFromEverything(
 async function leaveSite(subject: TokenSubject, use: LinkUse): Promise<void> {
   const { orgId, siteId, contact, email } = subject;
   const consent = toConsent(subject, use);
-  if (contact && (await standing.setSubscription(contact, "unsubscribed", consent))) return;
+  if (contact && (await contactStatus.setSubscription(contact, "unsubscribed", consent))) return;
   await contacts.leaveSite(orgId, { siteId, email, source });
 }
 
@@ -163,11 +202,11 @@ export async function chooseTopics(
 export async function resubscribe(token: string, use: LinkUse = byPage): Promise<void> {
   const subject = await findSubject(token);
   const { contact, email, orgId } = subject;
-  if (contact) await standing.setSubscription(contact, "subscribed", toConsent(subject, use));
+  if (contact) await contactStatus.setSubscription(contact, "subscribed", toConsent(subject, use));
   await suppressions.removeIfUnsubscribed(orgId, email);
 }
 
-const toConsent = ({ sendId }: TokenSubject, use: LinkUse): Consent => ({
+export const toConsent = ({ sendId }: TokenSubject, use: LinkUse): Consent => ({
   ...use,
   sendId,
 });
@@ -182,16 +221,18 @@ async function findTopic({
   return get<TopicItem>(keys.record(orgId, "TOPIC", topicId));
 }
 
-interface TokenSubject extends LinkSubject {
+export interface TokenSubject extends LinkSubject {
   contact: ContactItem | undefined;
-  /** The contact's as it is now, else as it was when the mail went. */
+  /** The contact's address as it is now, else that of the mail. Never shown. */
   email: string;
+  /** The address of the mail with the link. */
+  mailedTo: string;
   site: sites.Site;
 }
 
 const invalidLink = () => missing("This link is not valid");
 
-async function findSubject(token: string): Promise<TokenSubject> {
+export async function findSubject(token: string): Promise<TokenSubject> {
   const subscriber = await openToken("unsubscribe", token);
   if (!subscriber) throw invalidLink();
   const { orgId, siteId, email } = subscriber;
@@ -200,20 +241,20 @@ async function findSubject(token: string): Promise<TokenSubject> {
     getContact(subscriber),
   ]);
   if (!site) throw invalidLink();
-  return { ...subscriber, contact, email: contact?.email ?? email, site };
+  return { ...subscriber, contact, email: contact?.email ?? email, mailedTo: email, site };
 }
 
-/** Finds a contact that was deleted and created again by its address. */
+/**
+ * The contact, or the one that it was merged into. Finds one that was deleted and created again by
+ * its address.
+ */
 async function getContact({
   orgId,
   siteId,
   contactId,
   email,
 }: LinkSubject): Promise<ContactItem | undefined> {
-  const known =
-    contactId === undefined
-      ? undefined
-      : await contacts.findItem({ orgId }, contactId).catch(undefinedIfMissing);
+  const known = contactId === undefined ? undefined : await findSurvivor(orgId, contactId);
   return known ?? get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
 }
 
@@ -239,7 +280,7 @@ const recordUnsubscribeEvent = async (
   };
   await retryInTurn(`send ${orgId} ${sendId}`, "The mail", async () => {
     const send = await get<SendWithEvents>(keys.send(orgId, sendId));
-    if (!send && !(await chunks.getChunkSend(orgId, sendId))) return;
+    if (!send && !(await getChunkSend(orgId, sendId))) return;
     const isRecorded = send?.events?.some((entry) => eventKey(entry) === eventKey(event));
     const hasLeft =
       contact && (isUnsubscribed(contact) || (topic && !isSubscribed(contact, topic)));
@@ -252,13 +293,10 @@ const recordUnsubscribeEvent = async (
       timestamp: now().toISOString(),
       ipAddress,
     };
-    const messageId = `${source} of send ${sendId}${topic ? ` topic ${topic.id}` : ""}`;
-    await events
-      .applyEvents(orgId, [
-        { messageId, body: { orgId, provider: source, events: [inboundEvent] } },
-      ])
+    await applyEvents
+      .applyEvents(orgId, [{ body: { orgId, provider: source, events: [inboundEvent] } }])
       .catch((error: unknown) => {
-        // Simultaneous clicks in other processes abandon each other's runs.
+        // Simultaneous clicks in other processes abandon each other's rounds.
         throw isContended(error) ? new ConditionFailed(0) : error;
       });
   });

@@ -1,7 +1,7 @@
 // What webhook endpoints get about a delivery event. `pennymail listen` sends the same.
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import { classifyBounce } from "../sending/bounce-reasons.ts";
-import type { Send } from "../sending/sends.ts";
+import type { Send } from "../sending/send-schema.ts";
 import type { EmailEvent } from "./email-event.ts";
 
 const nullableFields = [

@@ -14,21 +14,19 @@ import {
   contactStatuses,
   NamedRecord,
 } from "../audience/contacts/contact-schema.ts";
+import { getSnoozeEnd } from "../audience/contacts/snooze-state.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import { find as findSuppression, Suppression } from "../audience/suppressions/suppressions.ts";
 import { listOfSite } from "../audience/topics/site-topics.ts";
 import { isSubscribed } from "../audience/topics/topic-subscription.ts";
 import * as sites from "../identity/sites.ts";
+import { getAcceptedSends } from "../sending/list-sends.ts";
 import { findHold, holdKinds } from "../sending/mail-holds.ts";
 import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
-import { getAcceptedSends, toApi } from "../sending/sends.ts";
-import {
-  explainDelivery,
-  listMarketingBarriers,
-  marketingBarriers,
-  whyReasons,
-} from "./delivery-answers.ts";
+import { toApi } from "../sending/send-schema.ts";
+import { explainDelivery, listMarketingBarriers, marketingBarriers } from "./delivery-answers.ts";
 import { listEventsOfSend, SendDetail } from "./send-history.ts";
+import { whyReasons } from "./why-reasons.ts";
 
 export const Why = z
   .object({
@@ -38,8 +36,8 @@ export const Why = z
       .enum(whyReasons)
       .describe(
         "The first cause that applies. `suppressed`: the address gets no email. `unsubscribed`, " +
-          "`unconfirmed`, `capped`: it gets no marketing email. `not_in_topic`: it gets none on " +
-          "some topics. `scheduled`, `paused`, " +
+          "`unconfirmed`, `snoozed`, `capped`: it gets no marketing email. `not_in_topic`: it " +
+          "gets none on some topics. `scheduled`, `paused`, " +
           "`held_by_provider`, `held_by_warm_up`, `held_by_domain`, `queued`: the latest email " +
           "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
           "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +
@@ -78,6 +76,9 @@ export const Why = z
       .object({
         id: RecordId.describe("Id of the contact, for GET /contacts/:id."),
         status: z.enum(contactStatuses).describe("Status of the contact."),
+        snoozedUntil: Timestamp.nullable().describe(
+          "Until when the contact has paused marketing email on the preference page, or `null`.",
+        ),
         cappedUntil: Timestamp.nullable().describe(
           "Until when the frequency cap of the site leaves the contact out of marketing email, " +
             "or `null`.",
@@ -94,11 +95,16 @@ export const Why = z
           .enum(holdKinds)
           .describe(
             "`paused`: its campaign, sequence or holiday email is paused. `provider_failing`: " +
-              "the provider fails repeatedly. `provider_limit`: the provider asked for a pause. " +
+              "the provider fails. `provider_limit`: the provider asked for a pause, because of " +
+              "its rate limit or because the account has no emails or credits left. " +
               "`warm_up`: the limit of the day is reached. `domain`: the recipient's domain " +
               "defers email.",
           ),
         until: Timestamp.nullable().describe("When it ends by itself, or `null`."),
+        providerMessage: z
+          .string()
+          .nullable()
+          .describe("The provider's own words, at most 300 characters, or `null`."),
       })
       .nullable()
       .describe("What holds the latest send, or `null`."),
@@ -130,8 +136,9 @@ export async function answerWhy(
     contact ? listOtherTopics(contact) : [],
   ]);
   const contactStatus = contact?.status;
+  const snoozedUntil = contact && getSnoozeEnd(contact);
   const facts = {
-    ...{ email, suppression, contactStatus, cappedUntil, latest, hold },
+    ...{ email, suppression, contactStatus, snoozedUntil, cappedUntil, latest, hold },
     otherTopics: otherTopics.map(({ name }) => name),
   };
   const explained = explainDelivery(facts);
@@ -147,6 +154,7 @@ export async function answerWhy(
       ? {
           id: contact.id,
           status: contact.status,
+          snoozedUntil: snoozedUntil ?? null,
           cappedUntil: cappedUntil ?? null,
           otherTopics,
         }
@@ -181,7 +189,7 @@ async function listLatestSends(
       .filter((item) => item.siteId === siteId && isRecipient(item, email));
     const details = await inParallel(maxSends, wanted.slice(0, maxSends), async (item) => ({
       ...toApi(item),
-      events: await listEventsOfSend(orgId, { v: 0, ...item }),
+      events: await listEventsOfSend(orgId, item),
     }));
     found.push(...details);
     scanned += positions.length;

@@ -1,12 +1,11 @@
 // Applies accepted submissions: those that needed no confirmation or have it. One transaction
 // writes the contact and marks the submission as applied, so a submission changes the contact only
 // once. The follow-ups are idempotent and are retried until they are done.
-import { absent, all, equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { absent, all, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
   get,
   getMany,
-  transact,
   update,
   type Write,
   write,
@@ -14,18 +13,20 @@ import {
 import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
-import { indexAttributeNames, keys } from "../../keys.ts";
-import { topicLogWrites } from "../audience/contacts/consent-log.ts";
+import { keys } from "../../keys.ts";
+import { consentLogWrite } from "../audience/contacts/consent-log.ts";
 import { commitContactChanges } from "../audience/contacts/contact-events.ts";
+import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contactStatus from "../audience/contacts/contact-status.ts";
 import * as contactWrites from "../audience/contacts/contact-writes.ts";
-import * as contacts from "../audience/contacts/contacts.ts";
-import * as fieldNames from "../audience/contacts/field-names.ts";
+import * as declaredFields from "../audience/contacts/declared-fields.ts";
 import type { ReactionWrites } from "../audience/contacts/reactions.ts";
 import * as groupMembers from "../audience/groups/group-members.ts";
 import * as groups from "../audience/groups/groups.ts";
+import { applyTag } from "../audience/groups/tags.ts";
 import * as scoring from "../audience/scoring/scoring.ts";
+import * as suppressionLookups from "../audience/suppressions/suppression-lookups.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { listOfSite } from "../audience/topics/site-topics.ts";
 import { applyChoices } from "../audience/topics/topic-choices.ts";
@@ -34,7 +35,6 @@ import type { StoredChoices } from "../audience/topics/topic-subscription.ts";
 import type { SequenceItem } from "../automation/sequence-schema.ts";
 import * as triggers from "../automation/triggers.ts";
 import * as organizations from "../identity/organizations.ts";
-import type { FormValue } from "./form-entry.ts";
 import type { FormItem } from "./form-schema.ts";
 import * as submissions from "./submissions.ts";
 
@@ -52,7 +52,7 @@ export async function acceptSubmission(form: FormItem, submission: Submission): 
     // The list or the contact may have been deleted in between.
     await applyFollowUps(form, submission, contact).catch(undefinedIfMissing);
   }
-  await finishSubmission(submission);
+  await submissions.finish(submission);
 }
 
 /**
@@ -70,7 +70,7 @@ async function applyFollowUps(
     [...new Set(tags.values())].map((id) => keys.record(orgId, "TAG", id)),
   );
   // A tag that was deleted in between is undefined.
-  for (const tag of storedTags) if (tag) await scoring.applyTag({ orgId }, contactId, tag);
+  for (const tag of storedTags) if (tag) await applyTag({ orgId }, contactId, tag);
   if (form.listId !== null)
     await groupMembers
       .addMembers({ orgId }, { kind: "LIST", id: form.listId }, [contactId])
@@ -87,19 +87,6 @@ async function applyFollowUps(
   );
 }
 
-/** Removes the submission from the due index. Fails if its status has changed in between. */
-export const finishSubmission = (
-  submission: Submission,
-  set: Partial<Submission> = {},
-): Promise<boolean> =>
-  transact(
-    update(
-      submission,
-      { set, remove: [...indexAttributeNames("due"), "taken"] },
-      { if: all(exists, equals("status", submission.status)) },
-    ),
-  );
-
 const isConfirmed = ({ confirmedAt }: Submission): boolean => confirmedAt !== undefined;
 
 /** Returns the contact as written. Undefined when it was deleted after an earlier attempt. */
@@ -107,10 +94,7 @@ async function writeContact(
   form: FormItem,
   submission: Submission,
 ): Promise<ContactItem | undefined> {
-  if (submission.applied) {
-    const ids = [submission.contactId!];
-    return (await contacts.getByIds(submission.orgId, ids, { consistent: true }))[0];
-  }
+  if (submission.applied) return findSurvivor(submission.orgId, submission.contactId!);
   return retryOnConflict("The contact", async () => {
     const current = await getContact(submission);
     const merged = current
@@ -125,7 +109,11 @@ async function writeContact(
       { formId: form.id, starts, oncePerDay: true },
       maxSequenceWrites,
     );
-    const { stored, topicWrites } = await joinTopics(form, submission, { contact: merged, date });
+    const { stored, consentWrites } = await confirmChoices(form, submission, {
+      contact: merged,
+      isNew: current?.status !== "subscribed" && merged.status === "subscribed",
+      date,
+    });
     const contact = { ...merged, ...sequencesOf(merged, reaction), ...stored };
     const saveWrites = current
       ? contactWrites.changeWrites(current, contact, unexpectedConflict)
@@ -136,7 +124,7 @@ async function writeContact(
         write(
           contactIdWrite(submission, contact, { applied: true }),
           submissions.logWrite(submission, contact.id),
-          ...topicWrites,
+          ...consentWrites,
           ...saveWrites,
           ...reaction.writes,
           ...extraWrites,
@@ -153,30 +141,41 @@ async function writeContact(
 }
 
 /** The choices of the contact after a confirmed submission, and the evidence. */
-async function joinTopics(
-  { orgId, topicIds = [] }: FormItem,
+async function confirmChoices(
+  { orgId, topicIds }: FormItem,
   submission: Submission,
-  { contact, date }: { contact: ContactItem; date: string },
-): Promise<{ stored?: StoredChoices; topicWrites: Write[] }> {
-  if (!topicIds.length || !isConfirmed(submission)) return { topicWrites: [] };
-  const ofSite = await listOfSite(orgId, contact.siteId);
+  { contact, isNew, date }: { contact: ContactItem; isNew: boolean; date: string },
+): Promise<{ stored?: StoredChoices; consentWrites: Write[] }> {
+  if (!isConfirmed(submission)) return { consentWrites: [] };
+  const ofSite = topicIds.length ? await listOfSite(orgId, contact.siteId) : [];
   const { stored, entries, changes } = applyChoices(
     contact,
     // A topic that was deleted since is left out.
     ofSite.filter(({ id }) => topicIds.includes(id)).map((topic) => ({ topic, subscribed: true })),
   );
   const consent = { source: "form" as const, ipAddress: submission.confirmedIp };
+  const change = {
+    ...(isNew && { status: "subscribed" as const }),
+    ...(entries.length && { topics: entries }),
+  };
   return {
     stored,
-    topicWrites: [
-      ...topicLogWrites(contact, consent, entries),
+    consentWrites: [
+      ...(Object.keys(change).length ? [consentLogWrite(contact, consent, change)] : []),
       ...topicCountWrites(contact, changes, date),
     ],
   };
 }
 
-const getContact = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>
-  get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
+/**
+ * The contact with the address. Without one, the contact that the submission waits with, which has
+ * another address by now or was merged.
+ */
+async function getContact(submission: Submission): Promise<ContactItem | undefined> {
+  const { orgId, siteId, email, contactId } = submission;
+  const found = await get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
+  return found ?? (contactId === undefined ? undefined : findSurvivor(orgId, contactId));
+}
 
 const contactIdWrite = (
   submission: Submission,
@@ -244,11 +243,12 @@ async function createContactItem(
 ): Promise<ContactItem> {
   const { orgId, siteId, email, freshContactId: id } = submission;
   const suppressed = (
-    await suppressions.filterSuppressed(orgId, [email], { purpose: "marketing" })
+    await suppressionLookups.filterSuppressed(orgId, [email], { purpose: "marketing" })
   ).has(normalizeEmail(email));
   const fields = {
     email,
     ...(await contactValuesOf(submission)),
+    locale: submission.locale ?? submission.language,
     source: `form: ${form.name}`.slice(0, 200),
     status,
   };
@@ -275,6 +275,7 @@ async function mergeIntoContact(
 ): Promise<ContactItem> {
   const confirmed = isConfirmed(submission);
   const { customFields = {}, ...texts } = await contactValuesOf(submission);
+  const { locale = submission.language } = submission;
   const mayChange = (value: unknown) =>
     confirmed || value === undefined || value === null || value === "";
   const currentFields = new Map(
@@ -289,6 +290,7 @@ async function mergeIntoContact(
         mayChange(currentFields.get(name.toLowerCase())),
       ),
     ),
+    ...(!current.locale && { locale }),
     ...(confirmed && { status: "subscribed" as const }),
   };
   return {
@@ -298,10 +300,7 @@ async function mergeIntoContact(
 }
 
 // The email address does not change, so this conflict cannot happen.
-const unexpectedConflict = new Problem(
-  "conflict",
-  "The site already has a contact with this email",
-);
+const unexpectedConflict = new Problem("conflict", "The site has a contact with this email");
 
 /** If the contact has no room for more custom fields, only the submission keeps them. */
 function applyFormChanges(
@@ -317,7 +316,7 @@ function applyFormChanges(
 }
 
 type ContactValues = { [Name in (typeof submissions.contactFields)[number]]?: string } & {
-  customFields?: Record<string, FormValue>;
+  customFields?: NonNullable<ContactItem["customFields"]>;
 };
 
 /**
@@ -329,16 +328,17 @@ async function contactValuesOf({ orgId, siteId, fields }: Submission): Promise<C
   const filledFields = Object.entries(fields).filter(
     ([, value]) => value !== "" && value !== false,
   );
-  const customFields = Object.fromEntries(
+  const customFields: NonNullable<ContactItem["customFields"]> = Object.fromEntries(
     filledFields.filter(([name]) => !standardFields.has(name)),
   );
-  const [spelled] = await fieldNames.applySpellings(orgId, siteId, [{ customFields }]);
+  // The type of a field may have changed since the submission, which keeps the value.
+  const [read] = await declaredFields.readRows({ orgId, siteId }, [{ customFields }]);
   return {
     ...Object.fromEntries(
       filledFields
         .filter(([name]) => standardFields.has(name))
         .map(([name, value]) => [name, String(value).slice(0, 200)]),
     ),
-    ...(Object.keys(customFields).length && spelled),
+    ...(Object.keys(customFields).length && read!.row),
   };
 }

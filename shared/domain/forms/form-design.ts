@@ -1,6 +1,7 @@
 // The design of a form: its texts, fields and theme. It is stored as received, with unknown
 // properties, and read leniently.
 import * as z from "zod";
+import { type Language, languages } from "../../email/languages.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import { storable } from "../../kernel/stored-json.ts";
 
@@ -53,7 +54,6 @@ const Field = z.looseObject({
   value: line(500).describe("Value of a `hidden` field."),
 });
 
-const languages = ["en", "de", "fr", "es"] as const;
 const maxFields = 50;
 
 export const DesignJson = z
@@ -153,7 +153,7 @@ export interface FormDesign {
   emailFieldName: string;
   submitLabel?: string | undefined;
   successMessage?: string | undefined;
-  language?: (typeof languages)[number] | undefined;
+  language?: Language | undefined;
   accent?: string | undefined;
 }
 

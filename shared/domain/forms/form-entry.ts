@@ -1,11 +1,15 @@
 // Checks the values of a submitted form against its fields.
+import type { SiteRef } from "../../caller.ts";
 import { EmailAddress, toSingleLine } from "../../kernel/email-fields.ts";
 import { isStorableNumber } from "../../kernel/stored-json.ts";
+import * as declaredFields from "../audience/contacts/declared-fields.ts";
+import type { CustomFieldType } from "../audience/contacts/parse-field-value.ts";
+import { captchaFields } from "./captcha-providers.ts";
 import { type FieldType, type FormDesign, type FormField, isSafeFieldName } from "./form-design.ts";
 import { contactFields } from "./submissions.ts";
 
 export type FormValue = string | number | boolean;
-export type FormErrorCode = "required" | "email" | "number" | "date" | "choice" | "long";
+export type FormErrorCode = "required" | "email" | "number" | "date" | "url" | "choice" | "long";
 export interface FormFieldError {
   field: FormField;
   code: FormErrorCode;
@@ -53,6 +57,41 @@ export function readEntry(
   };
 }
 
+/** The error for a value that the declared type of a custom field does not allow. */
+const errorCodeByDeclaredType: Record<CustomFieldType, FormErrorCode> = {
+  text: "long",
+  number: "number",
+  boolean: "choice",
+  date: "date",
+  datetime: "date",
+  list: "long",
+  url: "url",
+};
+/** Visitors cannot correct the values of other inputs. */
+const typedInputs: FieldType[] = ["text", "textarea", "number", "select", "date"];
+
+/**
+ * The inputs whose values do not fit the declared types of the custom fields, in the order of the
+ * fields.
+ */
+export async function findTypeErrors(
+  site: SiteRef,
+  { fields, emailFieldName }: FormDesign,
+  entry: FormEntry,
+): Promise<FormFieldError[]> {
+  const others = new Set<string>([...contactFields, emailFieldName]);
+  const inputs = fields.filter(
+    ({ name, type }) =>
+      typedInputs.includes(type) && !others.has(name) && entry.fields[name] !== undefined,
+  );
+  const values = Object.fromEntries(inputs.map(({ name }) => [name, entry.fields[name]!]));
+  const faults = await declaredFields.findFaults(site, values);
+  return inputs.flatMap((field) => {
+    const type = faults.get(field.name);
+    return type ? [{ field, code: errorCodeByDeclaredType[type] }] : [];
+  });
+}
+
 /** Whether a submitted text means a ticked checkbox. */
 export const isTicked = (text: string): boolean =>
   !["", "false", "0", "off", "no"].includes(text.toLowerCase());
@@ -82,7 +121,10 @@ const errorCodeByType: Record<FieldType, FormErrorCode> = {
 const textReader = (max: number) => (text: string) =>
   text.length <= max ? { value: toSingleLine(text) } : { code: "long" as const };
 const readersByType: Record<FieldType, (text: string, field: FormField) => FieldReadResult> = {
-  email: (text) => (EmailAddress.safeParse(text).success ? { value: text } : { code: "email" }),
+  email: (text) => {
+    const { success, data } = EmailAddress.safeParse(text);
+    return success ? { value: data } : { code: "email" };
+  },
   text: textReader(maxText),
   hidden: textReader(maxText),
   textarea: (text) =>
@@ -126,6 +168,7 @@ function extraFieldsOf(design: FormDesign, input: Record<string, unknown>): Reco
     ...contactFields,
     "email",
     honeypotField,
+    ...captchaFields,
   ]);
   const others = Object.entries(input).filter(
     ([name, value]) =>

@@ -4,6 +4,7 @@ import { singleLineText } from "../../kernel/email-fields.ts";
 import {
   Count,
   CreatedAt,
+  Missing,
   NewSiteId,
   RecordId,
   RecordSiteId,
@@ -11,6 +12,7 @@ import {
 } from "../../kernel/record-fields.ts";
 import { GroupName } from "../audience/contacts/contact-schema.ts";
 import { maxTopicsPerSite } from "../audience/topics/topic-subscription.ts";
+import { FormCaptcha, FormCaptchaInput, type StoredCaptcha } from "./captcha.ts";
 import { DesignJson } from "./form-design.ts";
 
 const maxTags = 20;
@@ -63,12 +65,16 @@ const fields = {
     .nullable()
     .describe("URL to redirect the browser to after a submission, or `null`."),
 };
+const captchaText =
+  "CAPTCHA that visitors solve before they submit the form, or `null`. Submissions without a " +
+  "valid token are refused, also while the provider is down.";
 
 export const FormMeta = z
   .object({
     id: RecordId.describe("Id of the form, for GET /forms/:id."),
     siteId: RecordSiteId,
     ...fields,
+    captcha: FormCaptcha.nullable().describe(captchaText),
     version: Count.describe(
       "Rises by 1 with each change of `name` or `designJson`. Each submission records the " +
         "version that was shown.",
@@ -85,6 +91,7 @@ export const Form = FormMeta.extend({
     "Title, fields and texts of the form. `null`: the default form, which asks for `email` " +
       "and `firstName`.",
   ),
+  missing: Missing,
 }).meta({
   id: "Form",
 });
@@ -102,6 +109,7 @@ export const NewForm = z
     tags: fields.tags.default([]),
     doubleOptIn: fields.doubleOptIn.default(false),
     redirectUrl: fields.redirectUrl.default(null),
+    captcha: FormCaptchaInput.nullable().default(null).describe(captchaText),
     designJson: designJson
       .default(null)
       .describe(
@@ -114,6 +122,7 @@ export type NewForm = z.output<typeof NewForm>;
 export const FormChanges = z
   .object({
     ...fields,
+    captcha: FormCaptchaInput.nullable().describe(captchaText),
     designJson: designJson.describe(
       "Title, fields and texts of the form. `null`: the default form, which asks for `email` " +
         "and `firstName`.",
@@ -124,9 +133,8 @@ export const FormChanges = z
 export type FormChanges = z.output<typeof FormChanges>;
 
 /** The stored record. Its design is stored apart, by version. */
-export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl" | "topicIds"> {
-  /** Absent on forms stored before there were topics. */
-  topicIds?: number[];
+export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl" | "captcha"> {
+  captcha?: StoredCaptcha | null | undefined;
   orgId: number;
   /** Optimistic lock: every change raises it, and writes compare it. */
   edits: number;

@@ -12,7 +12,7 @@ import {
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { invalid, missing } from "../../errors.ts";
+import { invalid, missing as notFound } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
@@ -22,7 +22,8 @@ import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
 import * as groups from "../audience/groups/groups.ts";
 import * as sites from "../identity/sites.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
+import { findDefault } from "../senders/choose-config.ts";
+import { captchaToApi, sealCaptcha } from "./captcha.ts";
 import * as deletedForms from "./deleted-forms.ts";
 import { type DesignJson, type FormDesign, normalizeDesign } from "./form-design.ts";
 import type { Form, FormChanges, FormItem, FormMeta, NewForm } from "./form-schema.ts";
@@ -30,17 +31,19 @@ import * as submissions from "./submissions.ts";
 
 export async function create(
   caller: CallerScope,
-  { siteId: requestedSiteId, designJson, ...form }: NewForm,
+  { siteId: requestedSiteId, designJson, captcha, ...form }: NewForm,
 ): Promise<Form> {
   const { orgId } = caller;
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   requireConfirmedTopics(form);
   await checkReferences(caller, siteId, form);
+  const recordFields = await records.newRecordFields("FORM");
   const item: FormItem = {
-    ...(await records.newRecordFields("FORM")),
+    ...recordFields,
     orgId,
     siteId,
     ...form,
+    captcha: await sealCaptcha({ orgId, id: recordFields.id }, captcha),
     version: 1,
     edits: 1,
   };
@@ -67,7 +70,7 @@ type FormReferences = Pick<
 async function checkReferences(
   caller: CallerScope,
   siteId: number,
-  { status, sequenceId, listId, topicIds = [], doubleOptIn }: FormReferences,
+  { status, sequenceId, listId, topicIds, doubleOptIn }: FormReferences,
 ): Promise<void> {
   await Promise.all([
     ...topicIds.map((id) => records.findOfSite("TOPIC", caller, { id, siteId, path: "topicIds" })),
@@ -75,13 +78,13 @@ async function checkReferences(
     sequenceId === null
       ? undefined
       : records.findOfSite("SEQUENCE", caller, { id: sequenceId, siteId, path: "sequenceId" }),
-    doubleOptIn && status === "active" ? sendingConfigs.findDefault(caller.orgId) : undefined,
+    doubleOptIn && status === "active" ? findDefault(caller.orgId) : undefined,
   ]);
 }
 
 /** Anybody can type an address, so only a confirmation is consent to a topic. */
 function requireConfirmedTopics({
-  topicIds = [],
+  topicIds,
   doubleOptIn,
 }: Pick<FormItem, "topicIds" | "doubleOptIn">): void {
   if (topicIds.length && !doubleOptIn)
@@ -100,7 +103,7 @@ async function versionWrite(form: FormItem, version: FormVersion): Promise<Write
 
 const toApi = ({ orgId: _, edits: __, ...form }: FormItem, submissionCount: number): FormMeta => ({
   ...form,
-  topicIds: form.topicIds ?? [],
+  captcha: captchaToApi(form.captcha),
   submissionCount,
   pageUrl: `${config.publicUrl}/api/v1/forms/${form.id}/page`,
 });
@@ -119,16 +122,24 @@ export async function list(caller: CallerScope, request: PageRequest, siteId: nu
 export async function find(caller: CallerScope, formId: number, version?: number): Promise<Form> {
   const item = await records.find<FormItem>("FORM", caller, formId);
   if (version !== undefined && version > item.version)
-    throw missing("The form version does not exist");
-  const [{ name, design }, count] = await Promise.all([
+    throw notFound("The form version does not exist");
+  const [{ name, design }, count, missing] = await Promise.all([
     getFormVersion({ ...item, version: version ?? item.version }),
     submissions.count(caller.orgId, formId),
+    records.listMissing(caller, referencesOf(item)),
   ]);
   return {
     ...toApi({ ...item, name, version: version ?? item.version }, count),
     designJson: design,
+    missing,
   };
 }
+
+const referencesOf = ({ sequenceId, listId, topicIds }: FormItem): records.Reference[] => [
+  ...records.reference("sequenceId", "SEQUENCE", sequenceId),
+  ...records.reference("listId", "LIST", listId),
+  ...topicIds.flatMap((id, i) => records.reference(`topicIds.${i}`, "TOPIC", id)),
+];
 
 interface FormVersion {
   name: string;
@@ -151,7 +162,7 @@ async function getFormVersion(
   return value;
 }
 
-const formNotFound = () => missing("The form does not exist");
+const formNotFound = () => notFound("The form does not exist");
 
 export const change = (caller: CallerScope, formId: number, changes: FormChanges): Promise<Form> =>
   retryOnConflict("The form", () => changeOnce(caller, formId, changes));
@@ -159,7 +170,7 @@ export const change = (caller: CallerScope, formId: number, changes: FormChanges
 async function changeOnce(
   caller: CallerScope,
   formId: number,
-  { designJson, ...changes }: FormChanges,
+  { designJson, captcha, ...changes }: FormChanges,
 ): Promise<Form> {
   const item = await records.find<FormItem>("FORM", caller, formId);
   const before = await getFormVersion(item);
@@ -169,6 +180,7 @@ async function changeOnce(
   const next: FormItem = {
     ...item,
     ...definedChanges,
+    ...(captcha !== undefined && { captcha: await sealCaptcha(item, captcha, item.captcha) }),
     edits: item.edits + 1,
     updatedAt: now().toISOString(),
   };
@@ -197,7 +209,7 @@ const changedReferences = (current: FormItem, next: FormItem): FormReferences =>
   ...next,
   listId: next.listId === current.listId ? null : next.listId,
   sequenceId: next.sequenceId === current.sequenceId ? null : next.sequenceId,
-  topicIds: (next.topicIds ?? []).filter((id) => !current.topicIds?.includes(id)),
+  topicIds: next.topicIds.filter((id) => !current.topicIds.includes(id)),
   doubleOptIn: next.doubleOptIn && (!current.doubleOptIn || current.status !== "active"),
 });
 

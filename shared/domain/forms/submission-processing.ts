@@ -1,9 +1,11 @@
 // Processes submissions. A submission is stored first and then processed at once; after a crash,
 // the due index brings it to a worker.
+import type { Language } from "../../email/languages.ts";
 import * as log from "../../kernel/log.ts";
 import * as records from "../../kernel/records.ts";
-import { acceptSubmission, ensureContact, finishSubmission } from "./acceptance.ts";
-import { sendConfirmationMail } from "./confirmation-mails.ts";
+import { acceptSubmission, ensureContact } from "./acceptance.ts";
+import { isMailDue, sendNextMail } from "./confirmation-mails.ts";
+import * as doubleOptIn from "./double-opt-in.ts";
 import type { FormEntry } from "./form-entry.ts";
 import type { FormItem } from "./form-schema.ts";
 import * as submissions from "./submissions.ts";
@@ -50,8 +52,18 @@ export async function resumeSubmission(
     records.findAlive<FormItem>("FORM", orgId, formId),
   ]);
   if (submission?.duesk === undefined) return;
-  if (!form) return void (await finishSubmission(submission));
+  if (!form) return void (await submissions.finish(submission));
   if (submission.status === "accepted") return acceptSubmission(form, submission);
+  if (!isMailDue(submission)) return;
   const linked = await ensureContact(form, submission);
-  await finishSubmission(submission, await sendConfirmationMail(linked));
+  const { id, language, locale = language, renewedAt } = submission;
+  const sent = await sendNextMail(linked, {
+    language: language as Language,
+    locale,
+    token: await doubleOptIn.createToken(submission),
+    formId,
+    place: renewedAt === undefined ? sortKey : `${sortKey} ${renewedAt}`,
+    metadata: { formId, submissionId: id },
+  });
+  await submissions.finish(submission, sent);
 }

@@ -1,13 +1,14 @@
 // Submissions of forms, with the evidence of consent. A submission and its count are stored before
 // it is processed.
 import * as z from "zod";
-import { any, atMost, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
+import { all, any, atMost, equals, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
   get,
   put,
   query,
   remove as removeWrite,
+  transact,
   update,
   type Write,
   write,
@@ -24,10 +25,11 @@ import {
   toPagination,
 } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import * as counters from "../../kernel/sharded-counters.ts";
+import * as shardedCounters from "../../kernel/sharded-counters.ts";
 import {
   dueShardOf,
   emailShardOf,
+  indexAttributeNames,
   indexAttributes,
   indexes,
   type Key,
@@ -36,6 +38,7 @@ import {
   zeroPad,
 } from "../../keys.ts";
 import { queues } from "../../queues.ts";
+import type { ConfirmationMails } from "../audience/contacts/confirmations.ts";
 import { type PreparedEvents, prepareEvents } from "../webhooks/record-events.ts";
 import type { FormEntry, FormValue } from "./form-entry.ts";
 
@@ -54,6 +57,10 @@ const Consent = z.object({
   confirmedAt: Timestamp.nullable().describe("When the submission was confirmed, or `null`."),
   confirmedIp: z.string().nullable().describe("IP address that confirmed, or `null`."),
   confirmedUserAgent: z.string().nullable().describe("Browser that confirmed, or `null`."),
+  templateId: RecordId.nullable().describe(
+    "Template of the confirmation email. `null`: none was sent, or it had the text of the service.",
+  ),
+  templateVersion: Count.nullable().describe("Version of the template, or `null`."),
 });
 
 export const Submission = z
@@ -75,6 +82,7 @@ export const Submission = z
       ),
     consent: Consent.describe("Evidence of consent: when, where and to what the visitor agreed."),
     confirmationSendId: RecordId.nullable().describe("Send of the confirmation email, or `null`."),
+    reminderSendId: RecordId.nullable().describe("Send of the reminder, or `null`."),
     error: z.string().nullable().describe("Why no confirmation email was sent, or `null`."),
     createdAt: Timestamp.describe("When the form was submitted."),
   })
@@ -84,7 +92,7 @@ export type Submission = z.output<typeof Submission>;
 /** Fields of a contact. They are accepted even if the form does not ask for them. */
 export const contactFields = ["firstName", "lastName", "phone", "company"] as const;
 
-export interface SubmissionItem extends Key {
+export interface SubmissionItem extends Key, ConfirmationMails {
   id: number;
   orgId: number;
   siteId: number;
@@ -100,6 +108,8 @@ export interface SubmissionItem extends Key {
   formVersion: number;
   /** Language of the form as shown, used for the response and the confirmation email. */
   language: string;
+  /** The visitor's language (BCP 47). Absent: `language`. */
+  locale?: string | undefined;
   confirmedAt?: string;
   confirmedIp?: string;
   confirmedUserAgent?: string;
@@ -108,10 +118,8 @@ export interface SubmissionItem extends Key {
   freshContactId: number;
   /** The contact was written. */
   applied?: boolean;
-  confirmationSendId?: number;
-  error?: string;
-  /** Reserved ids, so that a retry uses the same ones. */
-  taken?: Record<string, number[]>;
+  /** When the mail of an expired link was asked for again (ISO 8601). */
+  renewedAt?: string;
   /** Set while something is left to do. */
   duesk?: string;
 }
@@ -122,6 +130,7 @@ export interface SubmissionContext {
   userAgent?: string | undefined;
   page?: string | undefined;
   language: string;
+  locale?: string | undefined;
 }
 
 interface SubmittedForm {
@@ -169,6 +178,7 @@ export async function storeSubmission(
     userAgent: context.userAgent?.slice(0, maxUserAgent),
     page: context.page?.slice(0, maxPage),
     language: context.language,
+    locale: context.locale,
     ...dueIndexAttributes(id),
   };
   const latestKey = keys.latestSubmission(
@@ -206,11 +216,30 @@ const prepareSubmittedEvent = ({ orgId, ...submission }: SubmissionItem): Promis
   });
 
 /** Due a little later, in case the request that stored the submission crashes. */
-export const dueIndexAttributes = (id: number) =>
-  indexAttributes(
-    indexes.due("SUBMISSION", dueShardOf(id)),
-    addSeconds(retryAfterSeconds).toISOString(),
+export const dueIndexAttributes = (id: number, at = addSeconds(retryAfterSeconds)) =>
+  indexAttributes(indexes.due("SUBMISSION", dueShardOf(id)), at.toISOString());
+
+/**
+ * Removes the submission from the due index, or lets it wait for its reminder. Fails if its status
+ * has changed in between.
+ */
+export function finish(
+  submission: SubmissionItem,
+  set: Partial<SubmissionItem> = {},
+): Promise<boolean> {
+  const { remindAt } = set;
+  const due = remindAt && dueIndexAttributes(submission.id, new Date(remindAt));
+  return transact(
+    update(
+      submission,
+      {
+        set: { ...set, ...(due || {}) },
+        remove: [...(due ? [] : indexAttributeNames("due")), "taken"],
+      },
+      { if: all(exists, equals("status", submission.status)) },
+    ),
   );
+}
 
 const countWrite = ({ orgId, formId, email }: SubmissionItem, by: number): Write =>
   update(keys.submissionCount(orgId, formId, emailShardOf(email)), { add: { count: by } });
@@ -226,7 +255,7 @@ export const enqueueSubmission = (orgId: number, formId: number, sortKey: string
   enqueue(queues.submission, [{ orgId, formId, place: sortKey }], { group: orgId });
 
 export const count = (orgId: number, formId: number): Promise<number> =>
-  counters.sumShards(ranges.submissionCounts(orgId, formId));
+  shardedCounters.sumShards(ranges.submissionCounts(orgId, formId));
 
 const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
 
@@ -264,8 +293,11 @@ export const toApi = (item: SubmissionItem): Submission => ({
     confirmedAt: item.confirmedAt ?? null,
     confirmedIp: item.confirmedIp ?? null,
     confirmedUserAgent: item.confirmedUserAgent ?? null,
+    templateId: item.templateId ?? null,
+    templateVersion: item.templateVersion ?? null,
   },
   confirmationSendId: item.confirmationSendId ?? null,
+  reminderSendId: item.reminderSendId ?? null,
   error: item.error ?? null,
   createdAt: item.createdAt,
 });

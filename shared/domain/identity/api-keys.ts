@@ -1,7 +1,7 @@
 // API keys. Only the response to the creation has the key itself. Its SHA-256 is the DynamoDB key
 // that requests look up.
 import * as z from "zod";
-import { absent, any, equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
   checkCondition,
   put,
@@ -18,17 +18,25 @@ import {
   requireSiteAccess,
   siteIdRequired,
 } from "../../caller.ts";
-import { forbidden, missing } from "../../errors.ts";
+import { now } from "../../clock.ts";
+import { forbidden, invalid, missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
 import { forgetApiKey } from "../../kernel/api-key-cache.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import { inParallel } from "../../kernel/parallel.ts";
-import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
+import {
+  CreatedAt,
+  QueryTime,
+  RecordId,
+  Timestamp,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
+import { queueNotice } from "../../kernel/security-notices.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import { allScopes, groupRights, includesScope, rightsOfScope } from "../../rights.ts";
-import { getMember, NamedUser } from "./members.ts";
+import { getMember, type MemberItem, NamedUser } from "./members.ts";
 import type { UserKey } from "./sessions.ts";
 import { listOrganizations } from "./user-organizations.ts";
 
@@ -65,12 +73,13 @@ export const ApiKey = z
         "What the key may do: `*` for everything, or scopes such as `contacts:read` and " +
           "`send:write`. Never more than the creator had.",
       ),
-    createdBy: NamedUser.nullable()
-      .default(null)
-      .describe(
-        "The user who created the key. The key belongs to the organization and stays when the " +
-          "user leaves. `null`: it is older than this field.",
-      ),
+    createdBy: NamedUser.nullable().describe(
+      "The user who created the key. The key belongs to the organization and stays when the " +
+        "user leaves. `null`: a key of a user who had left created it.",
+    ),
+    expiresAt: Timestamp.nullable().describe(
+      "From when on requests with the key get 401. `null`: it does not expire.",
+    ),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
     lastUsedAt: Timestamp.nullable().describe(
@@ -102,6 +111,11 @@ export const NewApiKey = z
           "them), or `<group>:read` and `<group>:write`; the group is a path's first segment: " +
           scopeGroups.join(", "),
       ),
+    expiresAt: QueryTime.nullable()
+      .default(null)
+      .describe(
+        "Time in the future from when on requests with the key get 401. `null`: it never expires.",
+      ),
   })
   .meta({ examples: [{ name: "Shop server", scopes: ["send:write", "sends:read"] }] });
 export type NewApiKey = z.output<typeof NewApiKey>;
@@ -114,8 +128,9 @@ type StoredApiKey = ApiKey & { hash: string };
  */
 export async function create(
   caller: Caller,
-  { name, siteId: wantedSiteId, scopes: wantedScopes }: NewApiKey,
+  { name, siteId: wantedSiteId, scopes: wantedScopes, expiresAt: wantedEnd }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
+  const expiresAt = wantedEnd === null ? null : futureTime(wantedEnd);
   const scopes = grantedScopes(caller, wantedScopes);
   const siteId = grantedSiteId(caller, wantedSiteId);
   const creator = await getMember(caller.orgId, caller.userId);
@@ -128,6 +143,7 @@ export async function create(
     siteId,
     scopes,
     createdBy: creator ? { id: creator.id, email: creator.email } : null,
+    expiresAt,
     lastUsedAt: null,
     hash: sha256(key),
   };
@@ -138,6 +154,7 @@ export async function create(
     keyId: record.id,
     scopes,
     ...(siteId !== null && { siteId }),
+    ...(expiresAt !== null && { expiresAt }),
   });
   const siteExistsCheck =
     siteId === null
@@ -165,7 +182,16 @@ export async function create(
     );
     forgetApiKey(stored.hash);
   }
+  await queueNotice("api_key_created", { orgId, recordId: record.id });
   return { ...record, key };
+}
+
+/** In UTC with milliseconds. Throws 400 for a time that has passed. */
+function futureTime(time: string): string {
+  const at = new Date(time).toISOString();
+  if (at > now().toISOString()) return at;
+  const message = "must be in the future";
+  throw invalid(`expiresAt ${message}`, { details: [{ path: "expiresAt", message }] });
 }
 
 /**
@@ -220,26 +246,37 @@ export const CreatedApiKey = z
   .meta({ id: "CreatedApiKey" });
 export type CreatedApiKey = z.output<typeof CreatedApiKey>;
 
-/**
- * The keys that the user created, in all organizations that the user is still a member of. Keys
- * from before the creator was recorded count for an owner who signed up with the organization,
- * which had no other user then.
- */
+/** The keys that the user created, in all organizations that the user is still a member of. */
 export async function listCreatedBy(user: UserKey): Promise<CreatedApiKey[]> {
   const organizations = await listOrganizations(user);
-  const keysByOrg = await inParallel(8, organizations, async ({ id: organizationId, role }) => {
-    const isOwn = equals(["createdBy", "id"], user.userId);
-    const hasSignedUp = organizationId === user.orgId && role === "owner";
-    const found = await queryAll<StoredApiKey>(ranges.records(organizationId, "APIKEY"), {
-      filter: hasSignedUp ? any(isOwn, absent("createdBy")) : isOwn,
-      consistent: true,
-    });
-    return found.map(({ id, name, prefix, lastUsedAt }) => {
-      return { id, organizationId, name, prefix, lastUsedAt };
-    });
+  const keysByOrg = await inParallel(8, organizations, async ({ id: organizationId }) => {
+    const found = await findCreated(organizationId, user.userId);
+    return found.map((key) => toCreatedKey(organizationId, key));
   });
   return keysByOrg.flat();
 }
+
+/** The keys of the caller's organization, and sites, that the member created. */
+export async function listOfCreator(
+  { orgId, siteIds }: CallerScope,
+  { id }: Pick<MemberItem, "id">,
+): Promise<CreatedApiKey[]> {
+  const found = await findCreated(orgId, id);
+  return found
+    .filter(({ siteId }) => !siteIds || (siteId !== null && siteIds.includes(siteId)))
+    .map((key) => toCreatedKey(orgId, key));
+}
+
+const toCreatedKey = (
+  organizationId: number,
+  { id, name, prefix, lastUsedAt }: StoredApiKey,
+): CreatedApiKey => ({ id, organizationId, name, prefix, lastUsedAt });
+
+const findCreated = (orgId: number, userId: number): Promise<StoredApiKey[]> =>
+  queryAll<StoredApiKey>(ranges.records(orgId, "APIKEY"), {
+    filter: equals(["createdBy", "id"], userId),
+    consistent: true,
+  });
 
 export async function removeForSite(caller: Pick<Caller, "orgId">, siteId: number): Promise<void> {
   const siteKeys = await queryAll<StoredApiKey>(ranges.records(caller.orgId, "APIKEY"), {

@@ -31,7 +31,8 @@ const fields = {
     .boolean()
     .describe(
       "Whether marketing email without a physical address is refused. The footer is added in " +
-        "any case.",
+        "any case, without what the email shows itself: `{{ unsubscribeUrl }}` and " +
+        "`{{ postalAddress }}`.",
     ),
 };
 

@@ -10,7 +10,7 @@ import { randomBase62 } from "../../ids.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../keys.ts";
 import * as accounts from "./accounts.ts";
-import * as attempts from "./attempt-limits.ts";
+import * as attemptLimits from "./attempt-limits.ts";
 import * as organizations from "./organizations.ts";
 
 interface VerificationToken {
@@ -39,7 +39,7 @@ export async function resend(caller: Caller): Promise<void> {
   const login = await get<accounts.LoginRecord>(keys.user(user.email));
   if (!login?.unverified)
     throw conflict("The address is already verified", { code: "already_verified" });
-  await attempts.countMail("verification", user.email);
+  await attemptLimits.countMail("verification", user.email);
   await queueSystemMail({ mail: "verify_email", email: user.email });
 }
 

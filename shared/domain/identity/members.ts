@@ -27,6 +27,7 @@ import { singleLineText } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import { Id, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
+import { queueNotice } from "../../kernel/security-notices.ts";
 import { keys } from "../../keys.ts";
 import { includesScope, type RoleName, roleNames, roles } from "../../rights.ts";
 import type { UserKey } from "./sessions.ts";
@@ -84,13 +85,12 @@ export interface MemberItem {
   name: string | null;
   createdAt: string;
   updatedAt: string;
-  /** Undefined: the user who signed up, an owner. */
-  role?: RoleName;
+  role: RoleName;
   siteIds?: number[];
   /** The organization in which the user signed up, if it is another one. */
   homeOrgId?: number;
   leftAt?: string;
-  /** The user's only account at the provider of the single sign-on: see sso/logins.ts. */
+  /** The user's only account at the provider of the single sign-on: see sso/linked-users.ts. */
   ssoIdentity?: string;
 }
 
@@ -98,7 +98,7 @@ export const toApi = (item: MemberItem): Member => ({
   id: item.id,
   email: item.email,
   name: item.name,
-  role: item.role ?? "owner",
+  role: item.role,
   siteIds: item.siteIds ?? null,
   createdAt: item.createdAt,
   updatedAt: item.updatedAt,
@@ -110,9 +110,20 @@ export async function getMember(orgId: number, userId: number): Promise<MemberIt
   return item?.leftAt === undefined ? item : undefined;
 }
 
+/** Whether the address is that of a member who has verified it. */
+export async function isVerifiedMember(orgId: number, email: string): Promise<boolean> {
+  const login = await get<UserKey & { unverified?: boolean }>(keys.user(email));
+  if (!login || login.unverified) return false;
+  return (await getMember(orgId, login.userId)) !== undefined;
+}
+
 const notFound = () => missing("The member does not exist");
 
-async function findItem({ orgId }: Pick<Caller, "orgId">, userId: number): Promise<MemberItem> {
+/** Throws 404. */
+export async function findItem(
+  { orgId }: Pick<Caller, "orgId">,
+  userId: number,
+): Promise<MemberItem> {
   const item = await getMember(orgId, userId);
   if (!item) throw notFound();
   return item;
@@ -198,6 +209,15 @@ export function requireGrantable(caller: Caller, role: RoleName): void {
     });
 }
 
+/** Whether a member with this access can give the other access. */
+export function mayGive(giver: MemberAccess, given: MemberAccess): boolean {
+  const { scopes } = roles[giver.role];
+  const needed = ["team:write", ...roles[given.role].scopes];
+  if (!needed.every((scope) => includesScope(scopes, scope))) return false;
+  const own = giver.siteIds;
+  return own === null || given.siteIds?.every((id) => own.includes(id)) === true;
+}
+
 const ownersHaveAllSites = () =>
   invalid("An owner accesses all sites: siteIds must be null", {
     details: [{ path: "siteIds", message: "must be null for an owner" }],
@@ -253,18 +273,14 @@ export async function change(
     ...countTeamWrites(orgId, { owners: ownerCount(role) - ownerCount(before.role) }),
     ...siteChecks(orgId, access),
   );
+  if (role !== before.role) await queueNotice("role_changed", { orgId, recordId: userId });
   return { ...before, ...access, updatedAt };
 }
 
 const ownerCount = (role: RoleName): number => Number(role === "owner");
 
 const unchanged = ({ role, updatedAt }: MemberItem) =>
-  all(
-    exists,
-    absent("leftAt"),
-    equals("updatedAt", updatedAt),
-    role === undefined ? absent("role") : equals("role", role),
-  );
+  all(exists, absent("leftAt"), equals("updatedAt", updatedAt), equals("role", role));
 const changedMeanwhile = () =>
   conflict("The member was changed by another request: read it again, then retry");
 
@@ -291,7 +307,7 @@ async function removeItem(orgId: number, item: MemberItem): Promise<void> {
       { set: { leftAt: at, updatedAt: at } },
       { if: unchanged(item), orThrow: changedMeanwhile() },
     ),
-    ...countTeamWrites(orgId, { members: -1, owners: -ownerCount(toApi(item).role) }),
+    ...countTeamWrites(orgId, { members: -1, owners: -ownerCount(item.role) }),
     ...(homeOrgId === undefined ? [] : [removeWrite(keys.userOrganization(homeOrgId, id, orgId))]),
   );
 }

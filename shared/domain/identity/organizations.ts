@@ -14,7 +14,7 @@ import { now } from "../../clock.ts";
 import { unauthenticated } from "../../errors.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
-import { createZonedFormats } from "../../kernel/time-zones.ts";
+import { dateIn, isTimeZone } from "../../kernel/time-zones.ts";
 import { keys } from "../../keys.ts";
 import { planKeys } from "../../plans.ts";
 import type { SsoMark } from "./sso/enforcement.ts";
@@ -43,7 +43,6 @@ export const Organization = z
     sessionIdleMinutes: z
       .int()
       .nullable()
-      .default(null)
       .describe(
         "Sessions of members end when they are not used for this long. `null`: only after 7 days.",
       ),
@@ -152,16 +151,7 @@ export async function getCalendar(orgId: number): Promise<{ timezone: string; to
 export const getTimezone = async (orgId: number): Promise<string> =>
   (await getTogether<Organization>(keys.organization(orgId)))?.timezone ?? "UTC";
 
-const dayFormat = createZonedFormats("en-CA", { dateStyle: "short" });
-
-export const dateIn = (timezone: string, at: Date): string => dayFormat(timezone).format(at);
-
 // Rejects offsets such as +02:00, because they have no daylight saving time.
 function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return /^[A-Za-z]/.test(name);
-  } catch {
-    return false;
-  }
+  return /^[A-Za-z]/.test(name) && isTimeZone(name);
 }

@@ -2,16 +2,32 @@
 // parameters, so they can be raised for new hashes while old ones still verify.
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
-import { isCommonPassword } from "./common-passwords.ts";
+import { invalid } from "../../errors.ts";
+import { findWeakness } from "./password-strength.ts";
 
+export const minPasswordLength = 10;
+/** The length of a new password. `requireStrongPassword` judges its content. */
 export const NewPassword = z
   .string()
-  .min(8, "must have at least 8 characters")
-  .max(200, "must have at most 200 characters")
-  .refine(
-    (password) => !isCommonPassword(password),
-    "is one of the most common passwords: choose another",
+  .min(minPasswordLength, `must have at least ${minPasswordLength} characters`)
+  .max(200, "must have at most 200 characters");
+export const newPasswordRule = "10 to 200 characters, and hard to guess, such as a few words.";
+
+/**
+ * Throws 400, which names the field and the reason, for a password that is easy to guess. `known`:
+ * see `findWeakness`.
+ */
+export function requireStrongPassword(
+  password: string,
+  { path = "password", known }: { path?: string; known: (string | null | undefined)[] },
+): void {
+  const weakness = findWeakness(
+    password,
+    known.filter((text) => typeof text === "string"),
   );
+  if (weakness === undefined) return;
+  throw invalid(`${path} ${weakness}`, { details: [{ path, message: weakness }] });
+}
 
 /** A password to compare with a hash. The limit bounds the time that the comparison takes. */
 export const PasswordInput = z.string().min(1).max(200, "must have at most 200 characters");

@@ -43,9 +43,11 @@ export interface SessionItem extends UserKey {
   /** Unix seconds. */
   expires: number;
   /** Time of the login. */
-  createdAt?: string;
+  createdAt: string;
+  /** When a switch opened the session in this organization. Default: the time of the login. */
+  switchedAt?: string;
   /** To the minute. */
-  lastUsedAt?: string;
+  lastUsedAt: string;
   address?: string;
   userAgent?: string;
   /** Single sign-on with this provider opened the session. It never leaves its organization. */
@@ -61,6 +63,8 @@ interface NewSession {
   /** Time of the login. Default: now. */
   createdAt?: string | undefined;
   /** See SessionItem. */
+  switchedAt?: string;
+  /** See SessionItem. */
   providerId?: string;
 }
 
@@ -69,7 +73,7 @@ const maxUserAgentLength = 300;
 /** Always creates a new token, which prevents session fixation. */
 export function prepareSession(
   { orgId: homeOrgId, userId }: UserKey,
-  { orgId = homeOrgId, client, expires, createdAt, providerId }: NewSession = {},
+  { orgId = homeOrgId, client, expires, createdAt, switchedAt, providerId }: NewSession = {},
 ): { token: string; writes: Write[] } {
   const token = randomBase62(43);
   const hash = sha256(token);
@@ -80,6 +84,7 @@ export function prepareSession(
     ...(orgId !== homeOrgId && { homeOrgId }),
     expires: expires ?? epochSeconds() + sessionTtlSeconds,
     createdAt: createdAt ?? at,
+    ...(switchedAt !== undefined && { switchedAt }),
     lastUsedAt: at,
     ...(client && { address: client.address }),
     ...(client?.userAgent && { userAgent: client.userAgent.slice(0, maxUserAgentLength) }),
@@ -149,8 +154,8 @@ const toApi = (hash: string, item: SessionItem): Omit<UserSession, "current"> =>
   origin: item.providerId === undefined ? "password" : "sso",
   address: item.address ?? null,
   userAgent: item.userAgent ?? null,
-  createdAt: item.createdAt ?? null,
-  lastUsedAt: item.lastUsedAt ?? null,
+  createdAt: item.createdAt,
+  lastUsedAt: item.lastUsedAt,
   expiresAt: new Date(item.expires * 1000).toISOString(),
 });
 
@@ -189,8 +194,8 @@ export async function recordUse(
 ): Promise<boolean> {
   const { lastUsedAt, orgId, homeOrgId = orgId, userId } = session;
   const at = now();
-  const unusedMs = lastUsedAt === undefined ? Infinity : at.getTime() - Date.parse(lastUsedAt);
-  if (idleMinutes !== null && lastUsedAt !== undefined && unusedMs > idleMinutes * 60_000) {
+  const unusedMs = at.getTime() - Date.parse(lastUsedAt);
+  if (idleMinutes !== null && unusedMs > idleMinutes * 60_000) {
     await endSession({ orgId: homeOrgId, userId }, hash);
     return false;
   }

@@ -17,9 +17,7 @@ import * as sessions from "./sessions.ts";
 
 export const NewAccount = z.object({
   email: EmailAddress.describe("Email address to log in with."),
-  password: passwords.NewPassword.describe(
-    "8 to 200 characters. The most common passwords are refused.",
-  ),
+  password: passwords.NewPassword.describe(passwords.newPasswordRule),
   name: NameOfUser.optional().describe("Name of the user."),
   organizationName: organizations.OrganizationName.optional().describe(
     "Name of the organization. Defaults to `name`, then to the part of `email` before the @.",
@@ -48,6 +46,7 @@ export async function signUp(
 ): Promise<OpenedSession> {
   const policy = signupPolicies[signupMode()];
   const isFirst = await policy.isFirst();
+  passwords.requireStrongPassword(password, { known: [email, name, organizationName] });
   const plan = defaultPlan();
   if (!plan) throw unavailable("The setting DEFAULT_PLAN is not the name of a plan");
   const [userId, orgId, hash] = await Promise.all([
@@ -91,8 +90,8 @@ const signupClosed = () =>
 /** Marks that there is an organization. */
 export interface FirstSignup {
   createdAt: string;
-  /** The first organization. Absent in marks of older versions. */
-  orgId?: number;
+  /** The first organization. */
+  orgId: number;
 }
 
 const hasOrganization = async (): Promise<boolean> =>

@@ -30,7 +30,7 @@ export interface SiteErasure extends ErasureProgress, JobAttributes {
   /** The site's id, under the name that the due index knows. */
   group: number;
   /** Name of the site. */
-  name?: string;
+  name: string;
   deletedAt: string;
 }
 
@@ -50,9 +50,6 @@ export function startErasureWrite(
     contacts,
     contactsErased: 0,
     itemsErased: 0,
-  };
-  return put(keys.siteErasure(orgId, siteId), {
-    ...item,
     ...dueAt(siteId, addSeconds(60)),
     ...startedJobAttributes(orgId, {
       type: "site_erasure",
@@ -60,7 +57,8 @@ export function startErasureWrite(
       siteId: null,
       createdAt: deletedAt,
     }),
-  });
+  };
+  return put(keys.siteErasure(orgId, siteId), item);
 }
 
 export const dueAt = (siteId: number, at: Date) =>

@@ -1,16 +1,13 @@
 import * as z from "zod";
-import { absent, any, exists, sizeBelow } from "../../adapters/dynamodb/conditions.ts";
 import {
   get,
   getMany,
   getTogether,
   put,
   queryAll,
-  remove as removeWrite,
   update,
   updateReturning,
   type Write,
-  write,
 } from "../../adapters/dynamodb/table.ts";
 import {
   type Caller,
@@ -19,9 +16,8 @@ import {
   requireSiteAccess,
   siteIdRequired,
 } from "../../caller.ts";
-import { conflict, invalid, missing, Problem } from "../../errors.ts";
+import { invalid, missing, Problem } from "../../errors.ts";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
-import { toStarter } from "../../kernel/job-index.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import {
   countSkipped,
@@ -32,19 +28,20 @@ import {
 } from "../../kernel/paging.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
-import * as counters from "../../kernel/sharded-counters.ts";
-import { cacheDeletion, deletedSites } from "../../kernel/site-access.ts";
+import { deletedSites } from "../../kernel/site-access.ts";
 import { keys, ranges, zeroPad } from "../../keys.ts";
-import * as apiKeys from "./api-keys.ts";
+import { consentDefaults, consentFields } from "./consent-settings.ts";
 import type { SiteTotals } from "./organizations.ts";
-import { eraseSoon, getErasureProgress, startErasureWrite } from "./site-erasure-job.ts";
-import { requireNoSendsWrites } from "./site-send-counts.ts";
+import { archiveFields, archiveSwitch, archiveToApi } from "./site-archive.ts";
+import { type BrandFields, BrandInput, SiteBrand } from "./site-brand.ts";
+import { getErasureProgress } from "./site-erasure-job.ts";
 
 const Domain = z
   .string()
   .max(253, { abort: true })
+  .toLowerCase()
   .regex(
-    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i,
+    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
     "must be a domain name such as shop.example",
   );
 
@@ -61,6 +58,10 @@ const fields = {
     "Email address that gets a blind copy of each email of the site. Secure messages, test " +
       "emails and confirmation emails are not copied. Copies cost no credits, and their events " +
       "do not change the send.",
+  ),
+  replyTo: EmailAddress.nullable().describe(
+    "Email address that replies to email of the site go to. An email, campaign, sequence or " +
+      "holiday can have its own. `null`: that of the sending config.",
   ),
   sendFrequencyCapDays: z
     .int()
@@ -92,47 +93,62 @@ const fields = {
         "address. An email that is delivered starts the count again. `null` or 1: the first " +
         "one. A hard bounce always suppresses.",
     ),
+  archive: archiveSwitch,
+  ...consentFields,
 };
 
 export const Site = z
   .object({
     id: RecordId.describe("Id of the site, for `siteId` of other requests."),
     ...fields,
-    // Sites of older versions have none.
-    softBounceLimit: fields.softBounceLimit.default(null),
+    brand: SiteBrand,
+    ...archiveFields,
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
   .meta({ id: "Site" });
-export type Site = z.output<typeof Site>;
-export const SiteChanges = z.object(fields).partial();
+export type Site = Omit<z.output<typeof Site>, "archiveUrl">;
+/** Some fields are absent in records of earlier versions of the service. */
+export const toApi = (site: Site): z.output<typeof Site> => ({
+  ...consentDefaults,
+  ...site,
+  ...archiveToApi(site),
+  replyTo: site.replyTo ?? null,
+  brand: site.brand ?? null,
+});
+
+export const SiteChanges = z.object({ ...fields, brand: BrandInput }).partial();
 export type SiteChanges = z.output<typeof SiteChanges>;
 export const NewSite = z.object({
   name: fields.name,
   domain: fields.domain.default(null),
   autoBcc: fields.autoBcc.default(null),
+  replyTo: fields.replyTo.default(null),
   sendFrequencyCapDays: fields.sendFrequencyCapDays.default(null),
   companyName: fields.companyName.default(null),
   physicalAddress: fields.physicalAddress.default(null),
   softBounceLimit: fields.softBounceLimit.default(null),
+  archive: fields.archive.default(false),
+  confirmationReminderHours: fields.confirmationReminderHours.default(null),
+  brand: BrandInput.default(null),
 });
 export type NewSite = z.output<typeof NewSite>;
 
 export async function create(caller: Caller, input: NewSite): Promise<Site> {
-  const site: Site = { ...(await records.newRecordFields("SITE")), ...input };
+  const site: Site = {
+    ...(await records.newRecordFields("SITE")),
+    ...consentDefaults,
+    ...input,
+  };
   return records.insert("SITE", caller, {
-    record: { ...site, tracked: isTracked },
+    record: site,
     extraWrites: [
       countSitesWrite(caller, { siteCount: 1, siteSum: site.id }),
-      trackingPointerWrite(caller, site.id),
+      // Website tracking has no credential. It finds the organization by the site id.
+      put(keys.trackingSite(site.id), { orgId: caller.orgId }),
     ],
   });
 }
-
-// Website tracking has no credential. It finds the organization by the site id.
-const trackingPointerWrite = ({ orgId }: CallerScope, id: number): Write =>
-  put(keys.trackingSite(id), { orgId });
-const isTracked = true;
 
 const countSitesWrite = ({ orgId }: CallerScope, add: SiteTotals): Write =>
   update(keys.organization(orgId), { add: { ...add } });
@@ -142,18 +158,8 @@ const countSitesWrite = ({ orgId }: CallerScope, add: SiteTotals): Write =>
  * access it.
  */
 export async function find(caller: CallerScope, id: number): Promise<Site> {
-  const site = await records.find<Site & { tracked?: boolean }>("SITE", caller, id);
+  const site = await records.find<Site>("SITE", caller, id);
   requireSiteAccess(caller, id);
-  // The site is older than website tracking.
-  if (!site.tracked)
-    await write(
-      trackingPointerWrite(caller, id),
-      update(
-        keys.record(caller.orgId, "SITE", id),
-        { set: { tracked: isTracked } },
-        { if: exists, orThrow: missing("The site does not exist") },
-      ),
-    );
   return site;
 }
 
@@ -218,45 +224,6 @@ export async function show(caller: CallerScope, id: number): Promise<Site> {
 }
 
 /**
- * Deletes the site and its API keys. Its records are inaccessible at once; a background job erases
- * them. Throws 409 `site_has_sends` if the site has sends.
- */
-export async function remove(caller: Caller, id: number): Promise<void> {
-  const { orgId } = caller;
-  const { name } = await find(caller, id);
-  const [noSendsChecks, contacts] = await Promise.all([
-    requireNoSendsWrites(orgId, id, siteHasSends()),
-    counters.sumShards(ranges.contactCounts(orgId, id)),
-  ]);
-  // The keys go first, because requests with a bound key do not check that its site exists.
-  await apiKeys.removeForSite(caller, id);
-  await write(
-    ...records.removeWrites("SITE", caller, { id }),
-    update(
-      keys.organization(orgId),
-      { add: { siteCount: -1, siteSum: -id, deletedSites: new Set([id]) } },
-      {
-        if: any(absent("deletedSites"), sizeBelow("deletedSites", maxDeletedSites)),
-        orThrow: tooManyDeletedSites(),
-      },
-    ),
-    removeWrite(keys.trackingSite(id)),
-    startErasureWrite({ orgId, siteId: id }, { name, contacts, startedBy: toStarter(caller) }),
-    ...noSendsChecks,
-  );
-  cacheDeletion(orgId, id);
-  await eraseSoon(orgId, id);
-}
-
-/** Every request reads their ids. */
-const maxDeletedSites = 1000;
-const tooManyDeletedSites = () =>
-  conflict(`${maxDeletedSites} deleted sites are still being erased: try again later`);
-
-const siteHasSends = () =>
-  conflict("The site has sends, so it cannot be deleted", { code: "site_has_sends" });
-
-/**
  * The site of a request: `siteId`, else the only site that the caller may access, else the
  * organization's only site. Throws 400 if none applies. Takes no read for a key that is bound to
  * the site, and otherwise one of half a unit.
@@ -270,11 +237,11 @@ export async function resolveSiteId(caller: CallerScope, siteId?: number): Promi
   return siteId;
 }
 
-/** Like `resolveSiteId`, but also returns `autoBcc`. Takes half a unit more. */
+/** Like `resolveSiteId`, but returns the site. Takes half a unit more. */
 export async function resolveSite(
   caller: CallerScope,
   siteId?: number,
-): Promise<Pick<Site, "id" | "autoBcc">> {
+): Promise<Pick<Site, "id" | "autoBcc" | "replyTo" | BrandFields>> {
   const knownId = siteId ?? onlySiteIdOf(caller);
   const site = await (knownId === undefined ? getOnlySite(caller) : getSite(caller.orgId, knownId));
   if (!site) throw missing("The site does not exist");
@@ -339,4 +306,5 @@ const noSite = () =>
   });
 
 /** The name that recipients know: the company's, if there is one. */
-export const displayNameOf = ({ companyName, name }: Site): string => companyName?.trim() || name;
+export const displayNameOf = (site: Pick<Site, "companyName" | "name">): string =>
+  site.companyName?.trim() || site.name;

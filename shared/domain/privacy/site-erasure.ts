@@ -1,7 +1,8 @@
 // A background job erases the data of a deleted site, page by page. It deletes what it has found,
 // so after a crash it starts again and finds the rest. Until it is done, the site is in the
-// organization's `deletedSites`, and no request can read its data (see site-access.ts). Unknown
-// visitors, confirmation mails, the recipient index, uploaded and exported files expire.
+// organization's `deletedSites`, and no request can read its data (see site-access.ts). Ids of
+// events, unknown visitors, confirmation mails, the recipient index, uploaded and exported files
+// expire.
 
 import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
@@ -12,9 +13,10 @@ import {
   update,
   writeMany,
 } from "../../adapters/dynamodb/table.ts";
+import * as objects from "../../adapters/s3/objects.ts";
 import { addSeconds, now } from "../../clock.ts";
-import * as leases from "../../kernel/lease.ts";
 import { runLeasedJob } from "../../kernel/leased-job.ts";
+import * as leases from "../../kernel/leases.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import * as records from "../../kernel/records.ts";
 import {
@@ -28,6 +30,9 @@ import {
   type SourceKey,
 } from "../../keys.ts";
 import { jobSeconds } from "../../queues.ts";
+import { idsOf } from "../audience/contacts/contact-lookups.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as media from "../content/media.ts";
 import * as apiKeys from "../identity/api-keys.ts";
 import {
   type DeletedSite,
@@ -74,10 +79,9 @@ async function finish(
   lease: leases.Lease,
 ): Promise<void> {
   const lastCall = addSeconds(lastCallSeconds, new Date(deletedAt));
-  if (now() < lastCall)
-    return void (await leases.change(lease, { set: { lease: 0, ...dueAt(siteId, lastCall) } }));
+  if (now() < lastCall) return void (await leases.release(lease, dueAt(siteId, lastCall)));
   await transact(
-    remove(lease.key, { if: equals("run", lease.owner) }),
+    remove(lease.key, { if: leases.isOwnerCondition(lease) }),
     update(
       keys.organization(orgId),
       { deleteFromSet: { deletedSites: new Set([siteId]) } },
@@ -97,6 +101,7 @@ async function* eraseAll(site: DeletedSite): AsyncGenerator<Page> {
   await apiKeys.removeForSite(site, site.siteId);
   for (const kind of kinds) yield* eraseRecords(site, kind);
   yield* eraseContactActions(site);
+  yield* eraseContactMerges(site);
   for (const shard of emailShards) yield* eraseContacts(site, shard);
   const days = await queryAll<Key>(ranges.days(site.orgId, site.siteId));
   const dates = new Set(days.map(({ sk }) => sk.slice(0, "2026-11-21".length)));
@@ -120,12 +125,17 @@ const partsOf: Partial<
       ranges.sourceCounts(orgId, { kind: "sequence", id }),
       ranges.recordBodies(orgId, "SEQUENCE", id),
     ],
-    singles: [keys.sequenceTask(orgId, id)],
+    singles: [keys.sequenceTask(orgId, id), keys.watchStart(orgId, id)],
   }),
   CAMPAIGN: (orgId, id) => ({
     ranges: [...broadcastRanges(orgId, { kind: "campaign", id }), ranges.campaignLinks(orgId, id)],
+    singles: [keys.archivedPage(orgId, id)],
   }),
   HOLIDAY: (orgId, id) => ({ ranges: broadcastRanges(orgId, { kind: "holiday", id }) }),
+  SERIES: (orgId, id) => ({
+    ranges: [ranges.seriesRuns(orgId, id)],
+    singles: [keys.seriesFeed(orgId, id)],
+  }),
   REPORT: () => ({ ranges: [] }),
   IMPORT: (orgId, id) => ({
     ranges: [ranges.importErrors(orgId, id)],
@@ -142,8 +152,10 @@ const partsOf: Partial<
   }),
   RULE: () => ({ ranges: [] }),
   SEGMENT: () => ({ ranges: [] }),
+  SNIPPET: (orgId, id) => ({ ranges: [ranges.recordBodies(orgId, "SNIPPET", id)] }),
   TEMPLATE: (orgId, id) => ({ ranges: [ranges.recordBodies(orgId, "TEMPLATE", id)] }),
   FOLDER: () => ({ ranges: [] }),
+  MEDIA: () => ({ ranges: [] }),
   LIST: (orgId, id) => ({ ranges: groupRanges(orgId, { kind: "LIST", id }) }),
   TAG: (orgId, id) => ({ ranges: groupRanges(orgId, { kind: "TAG", id }) }),
   TOPIC: () => ({ ranges: [] }),
@@ -174,13 +186,17 @@ async function* eraseRecords(
       );
       for (const range of variants) yield* erasePages(range);
       await writeMany((parts.singles ?? []).map((address) => remove(address)));
-      await transact(
-        ...records.removeWrites(
-          kind,
-          { orgId },
-          { id: record.id, siteId, condition: { if: exists } },
-        ),
-      );
+      if (kind === "CAMPAIGN")
+        await inParallel(4, record.attachments ?? [], ({ blob }) => objects.remove(blob));
+      if (kind === "MEDIA") await media.erase(orgId, record as media.StoredMedia);
+      else
+        await transact(
+          ...records.removeWrites(
+            kind,
+            { orgId },
+            { id: record.id, siteId, condition: { if: exists } },
+          ),
+        );
       yield { items: 1 };
     }
 }
@@ -197,26 +213,47 @@ async function* eraseContactActions({ orgId, siteId }: DeletedSite): AsyncGenera
     }
 }
 
+async function* eraseContactMerges({ orgId, siteId }: DeletedSite): AsyncGenerator<Page> {
+  const options = { filter: equals("siteId", siteId), limit: 1000, consistent: true };
+  for await (const { items } of queryPages<Key & { id: number }>(
+    ranges.contactMerges(orgId),
+    options,
+  ))
+    for (const merge of items) {
+      yield* erasePages(ranges.contactLog(orgId, merge.id));
+      await writeMany([remove(merge)]);
+      yield { items: 1 };
+    }
+}
+
 interface Stored {
   id: number;
   /** Only campaigns have variants. */
   variants?: { id: number }[];
+  /** The files of a campaign. */
+  attachments?: { blob: string }[];
 }
 
 const contactsAtOnce = 250;
 
 /** Deletes a contact after its log, so that a repeated job still finds it. */
+type ErasedContact = Key & Pick<ContactItem, "id" | "orgId" | "externalId" | "merged">;
+
 async function* eraseContacts({ orgId, siteId }: DeletedSite, shard: string): AsyncGenerator<Page> {
   const range = ranges.contacts(orgId, siteId, shard);
   const options = { limit: contactsAtOnce, consistent: true };
-  for await (const { items } of queryPages<Key & { id: number }>(range, options)) {
+  for await (const { items } of queryPages<ErasedContact>(range, options)) {
     const logged = await inParallel(16, items, async ({ id }) => {
       let n = 0;
       for await (const page of erasePages(ranges.contactLog(orgId, id))) n += page.items;
       return n;
     });
     await writeMany(
-      items.flatMap((contact) => [remove(contact), remove(keys.contactPointer(orgId, contact.id))]),
+      items.flatMap((contact) => [
+        remove(contact),
+        ...idsOf(contact).map((id) => remove(keys.contactPointer(orgId, id))),
+        ...(contact.externalId ? [remove(keys.externalId(orgId, siteId, contact.externalId))] : []),
+      ]),
     );
     if (items.length)
       yield {
@@ -240,10 +277,13 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.siteRecordCounts(orgId, siteId),
   ranges.contactCounts(orgId, siteId),
   ranges.contactFields(orgId, siteId),
+  ranges.fieldConversions(orgId, siteId),
   ranges.topicCounts(orgId, siteId),
+  ranges.leaveReasonCounts(orgId, siteId),
+  ranges.archivedMails(orgId, siteId),
   ranges.emailChanges(orgId, siteId),
   ranges.mailLog(orgId, siteId),
-  ranges.mailCountPages(orgId, siteId),
+  ranges.mailCountBuckets(orgId, siteId),
   ranges.mailedFolds(orgId, siteId),
   ranges.mailedContacts(orgId, siteId),
   ranges.groupNames(orgId, siteId, "LIST"),
@@ -251,7 +291,7 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.eventNames(orgId, siteId),
   ranges.days(orgId, siteId),
   ranges.dayDomainsRollups(orgId, siteId),
-  ranges.eventPages(orgId, siteId),
+  ranges.eventCommits(orgId, siteId),
   ranges.softBounces(orgId, siteId),
   ranges.sendsFeed(orgId, siteId),
   ranges.secureFeed(orgId, siteId),
@@ -261,7 +301,9 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
 const singlesOf = ({ orgId, siteId }: DeletedSite): Key[] => [
   keys.eventNameCount(orgId, siteId),
   keys.siteTriggers(orgId, siteId),
+  keys.siteListeners(orgId, siteId),
   keys.siteTopics(orgId, siteId),
+  keys.snippetDirectory(orgId, siteId),
   keys.fieldNames(orgId, siteId),
   keys.eventTotals(orgId, siteId),
   keys.sendCount(orgId, siteId),

@@ -9,9 +9,8 @@ import { createLruCache } from "../../kernel/lru-cache.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys } from "../../keys.ts";
 import { getProvider } from "../../providers/registry.ts";
-import * as sendingConfigs from "./sending-configs.ts";
-
-type SendingConfig = sendingConfigs.SendingConfig;
+import { decryptCredentials } from "./config-secrets.ts";
+import type { SendingConfig } from "./sending-config-schema.ts";
 
 const refreshMs = 3600 * 1000;
 const warnAgainMs = 24 * 3600 * 1000;
@@ -45,7 +44,7 @@ export async function refresh(
 ): Promise<SendingConfig["accountLimits"] | undefined> {
   const { readLimits } = getProvider(config.provider) ?? {};
   if (!readLimits) return undefined;
-  const limits = await readLimits(await sendingConfigs.decryptCredentials(orgId, config));
+  const limits = await readLimits(await decryptCredentials(orgId, config));
   if (!limits) {
     log.warn("account limits could not be read", { orgId, configId: config.id });
     return undefined;

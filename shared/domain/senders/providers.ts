@@ -13,9 +13,10 @@ export const ProviderInfo = z
       .describe("Whether the provider reports delivery events by webhooks."),
     webhookProof: z
       .enum(["signature", "secret"])
+      .nullable()
       .describe(
         "How the provider's webhooks are verified. `signature`: by a signature with the " +
-          "`webhookSecret`. `secret`: by `secret=` in the webhook URL.",
+          "`webhookSecret`. `secret`: by `secret=` in the webhook URL. `null`: it has none.",
       ),
     capabilities: z
       .object({
@@ -37,6 +38,7 @@ export const ProviderInfo = z
           description: z.string().describe("What the field is and where to find it, in English."),
           required: z.boolean().describe("Whether the field must be given."),
           options: z.array(z.string()).nullable().describe("Allowed values. `null`: any text."),
+          isSecret: z.boolean().describe("Whether an input should hide the value."),
         }),
       )
       .describe("Credentials that a sending config of this provider needs."),
@@ -58,10 +60,10 @@ const toApi = ({
 }: Adapter): ProviderInfo => ({
   key,
   name,
-  supportsWebhooks: true,
-  webhookProof,
+  supportsWebhooks: webhookProof !== undefined,
+  webhookProof: webhookProof ?? null,
   capabilities: {
-    supportsWebhooks: true,
+    supportsWebhooks: webhookProof !== undefined,
     openTracking: tracking.opens,
     clickTracking: tracking.clicks,
     batch: batch !== undefined,
@@ -71,7 +73,7 @@ const toApi = ({
 });
 
 interface CredentialsSchema {
-  properties?: Record<string, { description?: string; enum?: string[] }>;
+  properties?: Record<string, { description?: string; enum?: string[]; writeOnly?: boolean }>;
   required?: string[];
 }
 
@@ -80,10 +82,13 @@ function configFields(credentials: z.ZodObject): ProviderInfo["configFields"] {
     io: "input",
     unrepresentable: "any",
   }) as CredentialsSchema;
-  return Object.entries(properties).map(([name, { description = "", enum: options }]) => ({
-    name,
-    description,
-    required: required.includes(name),
-    options: options ?? null,
-  }));
+  return Object.entries(properties).map(
+    ([name, { description = "", enum: options, writeOnly: isSecret = false }]) => ({
+      name,
+      description,
+      required: required.includes(name),
+      options: options ?? null,
+      isSecret,
+    }),
+  );
 }

@@ -1,14 +1,17 @@
 // Verifies a sending config by sending a test mail.
 
+import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import { invalid, missing, upstream } from "../../errors.ts";
 import { escapeHtml } from "../../kernel/html.ts";
+import { checkCredentials } from "../../providers/check-credentials.ts";
 import type { HandOverOutcome } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { getMember } from "../identity/members.ts";
 import * as accountLimits from "./account-limits.ts";
+import { decryptCredentials, parseCredentials } from "./config-secrets.ts";
 import { type DirectMail, renderPlainPage, sendDirectMail } from "./direct-mail.ts";
-import type { SendingConfig } from "./sending-configs.ts";
+import type { SendingConfig } from "./sending-config-schema.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 
 type VerifyCaller = Pick<Caller, "orgId" | "siteIds" | "userId">;
@@ -27,7 +30,7 @@ export async function verifyConfig(
   const config = await sendingConfigs.find(caller, id);
   const provider = getProvider(config.provider)!;
   const sentTo = to ?? (await findOwnAddress(caller));
-  const credentials = await sendingConfigs.decryptCredentials(caller.orgId, config);
+  const credentials = await decryptCredentials(caller.orgId, config);
   const outcome = await sendDirectMail(
     provider,
     credentials,
@@ -36,6 +39,29 @@ export async function verifyConfig(
   await outcomeHandlers[outcome.status](caller, config, outcome as never);
   await accountLimits.refresh(caller.orgId, await sendingConfigs.find(caller, id));
   return { config: await sendingConfigs.find(caller, id), sentTo };
+}
+
+export const CheckedCredentials = z.object({
+  status: z
+    .enum(["accepted", "refused", "unknown"])
+    .describe(
+      "`accepted`: the provider knows the credentials; only a test email proves that they may " +
+        "send. `refused`: it does not know them. `unknown`: it did not answer.",
+    ),
+  error: z.string().nullable().describe("Message of the provider, or `null`."),
+});
+
+/** Asks the provider whether it knows the credentials. Nothing is stored. */
+export async function checkNewCredentials({
+  provider: key,
+  credentials,
+}: {
+  provider: string;
+  credentials: Record<string, unknown>;
+}): Promise<z.output<typeof CheckedCredentials>> {
+  const provider = getProvider(key)!;
+  const outcome = await checkCredentials(provider, parseCredentials(key, credentials) as never);
+  return { status: outcome.status, error: outcome.status === "refused" ? outcome.error : null };
 }
 
 async function findOwnAddress({ orgId, userId }: VerifyCaller): Promise<string> {

@@ -1,7 +1,7 @@
 // Clicked links of campaigns. Each campaign numbers the first 100 of its clicked links; clicks on
 // further ones are counted together. The counters of a link change in the transaction that counts
-// its events, so they are exact. A run of events costs two to six write units more for each variant
-// with clicks, however many clicks it has; a new link costs one write more, once.
+// its events, so they are exact. A round of events costs two to six write units more for each
+// variant with clicks, however many clicks it has; a new link costs one write more, once.
 import { all, type Condition, equals, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
@@ -15,6 +15,7 @@ import {
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import { toShownCount } from "../../kernel/sharded-counters.ts";
 import { counterShardOf, type Key, keys, ranges } from "../../keys.ts";
 
 export const maxLinks = 100;
@@ -45,38 +46,46 @@ const token = /^(?=.*[A-Z])(?=.*\d)[\w-]{80,}$/;
 
 /**
  * The link without what differs from one recipient to another: no tracking parameters, and
- * `{email}`, `{contactId}` and `{token}` in place of the values.
+ * `{email}`, `{contactId}` and `{token}` in place of the values. Everything else stays as it is
+ * written.
  */
 export function normalizeLink(
   url: string,
   { toEmail, contactId }: { toEmail: string; contactId?: number | null | undefined },
 ): string {
-  const parsed = URL.parse(url.trim());
-  if (!parsed) return replaceValue(url.trim(), toEmail);
-  const parameters = [...parsed.searchParams].filter(([name]) => !isTracking(name));
-  const query = parameters.map(([name, value]) => {
+  const [, address = "", query, fragment = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(url.trim())!;
+  const parameters = (query?.slice(1).split("&") ?? []).flatMap((parameter) => {
+    const [name = "", value] = parameter.split(/=(.*)/s);
+    if (isTracking(decode(name))) return [];
     const isContact = /contact|subscriber|user/i.test(name) && value === String(contactId);
-    return `${encode(name)}=${isContact ? "{contactId}" : encode(replaceValue(value, toEmail))}`;
+    if (isContact) return [`${name}={contactId}`];
+    return [value === undefined ? name : `${name}=${replaceValue(value, toEmail)}`];
   });
-  const path = parsed.pathname
+  const path = normalizeOrigin(address)
     .split("/")
-    .map((segment) => encode(replaceValue(decode(segment), toEmail)))
+    .map((segment) => replaceValue(segment, toEmail))
     .join("/");
-  const origin = parsed.origin === "null" ? parsed.protocol : parsed.origin;
-  return `${origin}${path}${query.length ? `?${query.join("&")}` : ""}${parsed.hash}`;
+  return `${path}${parameters.join("") ? `?${parameters.join("&")}` : ""}${fragment}`;
 }
 
+/** Scheme and host in lower case, and the path `/` if there is none. */
+function normalizeOrigin(address: string): string {
+  const [, origin] = /^(https?:\/\/[^/]+)/i.exec(address) ?? [];
+  if (!origin) return address;
+  return `${URL.parse(origin)?.origin ?? origin}${address.slice(origin.length) || "/"}`;
+}
+
+/** Puts `{token}` or `{email}` in the place of such a value. */
 function replaceValue(value: string, email: string): string {
-  if (token.test(value)) return "{token}";
-  const at = value.toLowerCase().indexOf(email.toLowerCase());
-  return at < 0 ? value : `${value.slice(0, at)}{email}${value.slice(at + email.length)}`;
+  if (token.test(decode(value))) return "{token}";
+  const lowerCase = value.toLowerCase();
+  const spelling = [email, encodeURIComponent(email)].find((one) =>
+    lowerCase.includes(one.toLowerCase()),
+  );
+  if (spelling === undefined) return value;
+  const at = lowerCase.indexOf(spelling.toLowerCase());
+  return `${value.slice(0, at)}{email}${value.slice(at + spelling.length)}`;
 }
-
-/** Keeps the braces of placeholders. */
-const encode = (text: string): string =>
-  encodeURIComponent(text)
-    .replace(/%7B(email|token)%7D/g, "{$1}")
-    .replaceAll("%40", "@");
 
 function decode(text: string): string {
   try {
@@ -203,6 +212,9 @@ export async function listLinkTotals(orgId: number, campaignId: number): Promise
       rows.set(link, row);
     }
   }
+  for (const { all, variants } of rows.values())
+    for (const totals of [all, ...variants.values()])
+      for (const name of Object.values(letters)) totals[name] = toShownCount(totals[name]);
   return [...rows.values()]
     .filter((row) => row.all.clicked > 0)
     .toSorted((a, b) => b.all.clicked - a.all.clicked || byUrl(a, b));

@@ -20,10 +20,11 @@ export const toContactVariables = ({
   phone,
   company,
   timezone,
+  locale,
 }: ContactItem): Record<string, unknown> => ({
   ...customFields,
   ...Object.fromEntries(
-    Object.entries({ firstName, lastName, phone, company, timezone }).filter(
+    Object.entries({ firstName, lastName, phone, company, timezone, locale }).filter(
       ([, value]) => value != null,
     ),
   ),

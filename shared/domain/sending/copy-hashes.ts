@@ -1,5 +1,4 @@
-import { domainToASCII } from "node:url";
-import { domainOf, normalizeEmail } from "../../kernel/email-fields.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { sha256 } from "../../keys.ts";
 
 /**
@@ -7,10 +6,4 @@ import { sha256 } from "../../keys.ts";
  * because the erasure of a contact finds only the sends to the contact.
  */
 export const hashCopyAddress = (email: string): string =>
-  sha256(toComparableAddress(email)).slice(0, 16);
-
-/** Some providers report an international domain in its ASCII form. */
-export function toComparableAddress(email: string): string {
-  const domain = domainOf(email);
-  return `${normalizeEmail(email).slice(0, -domain.length)}${domainToASCII(domain) || domain}`;
-}
+  sha256(normalizeEmail(email)).slice(0, 16);

@@ -1,11 +1,12 @@
 // Counts the mail of a site per day of its organization: in total, by sending config, and by
 // recipient domain. Only events are counted by domain, because counting domains at hand-over would
 // cost more than the hand-over itself. The counters are exact: they move in the transactions that
-// end a chunk, a single send or a run of events. analytics/daily-rollups.ts folds finished days.
+// end a chunk, a single send or a round of events. analytics/daily-rollups.ts folds finished days.
 
 import { update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import { counterShardOf, dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
+import type { LeaveReason } from "../audience/contacts/leave-reason.ts";
 import type { ReasonCounter } from "./bounce-reasons.ts";
 
 /**
@@ -26,7 +27,8 @@ export type EventCounter =
   | "clicked"
   | "clickedByMachine"
   | "uniqueClicked"
-  | ReasonCounter;
+  | ReasonCounter
+  | `left.${LeaveReason}`;
 export type EventCounts = Partial<Record<EventCounter, number>>;
 
 /**

@@ -1,13 +1,14 @@
 // Decides which contacts may get marketing mail. It is checked at staging and again at hand-over.
 
 import { getMany } from "../../adapters/dynamodb/table.ts";
-import { addSeconds } from "../../clock.ts";
+import { addSeconds, now } from "../../clock.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
+import { isSnoozed } from "../audience/contacts/snooze-state.ts";
 import { getSharedMailReader, type MailReader } from "../audience/mail-counts/mail-counts.ts";
-import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as suppressionLookups from "../audience/suppressions/suppression-lookups.ts";
 import { isSubscribed, type MailTopic } from "../audience/topics/topic-subscription.ts";
 import type { ExclusionReason } from "./mail-sources.ts";
 
@@ -16,25 +17,44 @@ export interface MailLimits {
   /** At most one marketing mail in so many days; 0 means no cap. */
   capDays?: number | undefined;
   topic?: MailTopic | undefined;
+  /** A notice also goes to contacts who unsubscribed or snooze, and has neither cap nor topic. */
+  isNotice?: boolean | undefined;
+  /** When the mail would be sent. Defaults to now. */
+  at?: Date;
 }
 
 /**
  * Why a contact gets no marketing mail now; undefined if it may. `suppressed` has normalized
- * addresses. With a cap, the contact must include the mails of campaigns: see `addMailsForCap`.
+ * addresses: for a notice those that get no transactional mail. With a cap, the contact must
+ * include the mails of campaigns: see `addMailsForCap`.
  */
 export function getExclusionReason(
   contact: ContactItem | undefined,
   suppressed: Set<string>,
-  { capDays = 0, topic }: MailLimits,
+  { capDays = 0, topic, isNotice, at = now() }: MailLimits,
 ): ExclusionReason | undefined {
   if (!contact) return "unsubscribed";
+  if (isNotice) return getNoticeExclusion(contact, suppressed);
   if (contact.status === "suppressed" || suppressed.has(normalizeEmail(contact.email)))
     return "suppressed";
   if (contact.status !== "subscribed") return "unsubscribed";
   if (topic && !isSubscribed(contact, topic)) return "notInTopic";
-  const capped =
-    capDays > 0 && (contact.lastMarketingAt ?? "") > addSeconds(-capDays * 24 * 3600).toISOString();
+  if (isSnoozed(contact, at)) return "snoozed";
+  const cappedSince = addSeconds(-capDays * 24 * 3600, at).toISOString();
+  const capped = capDays > 0 && (contact.lastMarketingAt ?? "") > cappedSince;
   return capped ? "capped" : undefined;
+}
+
+/**
+ * A contact that never confirmed gets no notice, because the address may be of somebody else. Its
+ * status can say `suppressed` after an unsubscribe, so the suppression list decides.
+ */
+function getNoticeExclusion(
+  { email, status }: ContactItem,
+  suppressed: Set<string>,
+): ExclusionReason | undefined {
+  if (suppressed.has(normalizeEmail(email))) return "suppressed";
+  return status === "pending" ? "unsubscribed" : undefined;
 }
 
 /** Adds the mails of campaigns to contacts of one site, if there is a cap. */
@@ -55,7 +75,7 @@ interface IntendedRecipient {
  * which saves half of the read units.
  */
 export async function listExclusionReasons(
-  { orgId, siteId, capDays = 0, topic }: { orgId: number; siteId: number } & MailLimits,
+  { orgId, siteId, capDays = 0, topic, isNotice }: { orgId: number; siteId: number } & MailLimits,
   invited: IntendedRecipient[],
   { consistent = false, readsSuppressions = true } = {},
 ): Promise<(ExclusionReason | undefined)[]> {
@@ -64,10 +84,14 @@ export async function listExclusionReasons(
       invited.map(({ to }) => keys.contact(orgId, siteId, normalizeEmail(to))),
       { consistent },
     ),
-    suppressions.filterSuppressed(orgId, readsSuppressions ? invited.map(({ to }) => to) : [], {
-      purpose: "marketing",
-      consistent,
-    }),
+    suppressionLookups.filterSuppressed(
+      orgId,
+      readsSuppressions ? invited.map(({ to }) => to) : [],
+      {
+        purpose: isNotice ? "transactional" : "marketing",
+        consistent,
+      },
+    ),
   ]);
   const changedAddress = invited.filter(
     ({ contactId }, i) => contactsByAddress[i]?.id !== contactId,
@@ -92,6 +116,6 @@ export async function listExclusionReasons(
   return invited.map(({ contactId, to }) =>
     suppressed.has(normalizeEmail(to))
       ? "suppressed"
-      : getExclusionReason(counted.get(contactId!), suppressed, { capDays, topic }),
+      : getExclusionReason(counted.get(contactId!), suppressed, { capDays, topic, isNotice }),
   );
 }

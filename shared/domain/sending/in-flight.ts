@@ -16,43 +16,21 @@ interface Room {
 }
 const rooms = new Map<string, Room>();
 
-export interface CallPlace {
-  leave(): void;
-  /** False when it had to wait, so that data read before may be stale. */
-  atOnce: boolean;
-}
-
 /**
- * Waits for a free place. Undefined when the calls inside are stuck, or when too many are waiting.
+ * Waits for a free place. Returns the function that leaves it, or undefined when the calls inside
+ * are stuck, or when too many are waiting.
  */
-export async function enter(orgId: number, configId: number): Promise<CallPlace | undefined> {
-  const config = await enterRoom(`config ${configId}`, maxPerConfig);
-  const organization = config && (await enterRoom(`organization ${orgId}`, maxPerOrganization));
-  if (!organization) config?.leave();
-  return (
-    organization && {
-      leave() {
-        organization.leave();
-        config.leave();
-      },
-      atOnce: config.atOnce && organization.atOnce,
-    }
-  );
-}
-
-/** Undefined when no place is free. */
-export function enterAtOnce(orgId: number, configId: number): Pick<CallPlace, "leave"> | undefined {
-  const places = [
-    { name: `config ${configId}`, limit: maxPerConfig },
-    { name: `organization ${orgId}`, limit: maxPerOrganization },
-  ];
-  if (places.some(({ name, limit }) => (rooms.get(name)?.inside ?? 0) >= limit)) return undefined;
-  const taken = places.map(({ name }) => ({ name, room: roomOf(name) }));
-  for (const { room } of taken) occupy(room);
-  return {
-    leave() {
-      for (const { name, room } of taken) leaveRoom(name, room);
-    },
+export async function enter(orgId: number, configId: number): Promise<(() => void) | undefined> {
+  const leaveConfig = await enterRoom(`config ${configId}`, maxPerConfig);
+  const leaveOrganization =
+    leaveConfig && (await enterRoom(`organization ${orgId}`, maxPerOrganization));
+  if (!leaveOrganization) {
+    leaveConfig?.();
+    return undefined;
+  }
+  return () => {
+    leaveOrganization();
+    leaveConfig();
   };
 }
 
@@ -67,12 +45,11 @@ function occupy(room: Room): void {
   room.movedAt = performance.now();
 }
 
-async function enterRoom(name: string, limit: number): Promise<CallPlace | undefined> {
+async function enterRoom(name: string, limit: number): Promise<(() => void) | undefined> {
   const room = roomOf(name);
-  const atOnce = room.inside < limit;
-  if (atOnce) occupy(room);
+  if (room.inside < limit) occupy(room);
   else if (!(await waitForPlace(room))) return undefined;
-  return { leave: () => leaveRoom(name, room), atOnce };
+  return () => leaveRoom(name, room);
 }
 
 async function waitForPlace(room: Room): Promise<boolean> {

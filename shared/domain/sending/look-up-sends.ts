@@ -12,12 +12,13 @@ import { keys } from "../../keys.ts";
 import type { LookUpOutcome, ProviderAdapter } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { queues } from "../../queues.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
-import { countOutcome } from "./count-outcome.ts";
+import { decryptCredentials } from "../senders/config-secrets.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import { findConfig } from "./provider-calls/provider-call.ts";
-import * as limiter from "./provider-calls/rate-limiter.ts";
-import { type SingleSendItem, uncertainDueAttributes } from "./single-send-item.ts";
-import * as uncertain from "./uncertain-sends.ts";
+import * as rateLimiter from "./provider-calls/rate-limiter.ts";
+import { settleUncertain } from "./single/settle.ts";
+import { type SingleSendItem, uncertainDueAttributes } from "./single/single-send-item.ts";
+import * as uncertainSends from "./uncertain-sends.ts";
 
 // A message may run for 60 seconds. The pages of a search take up to 5, and the last one up to 25.
 const maxRunSeconds = 25;
@@ -54,13 +55,13 @@ export async function lookUpSends(
   const config = await findConfig(orgId, configId).catch(undefinedIfMissing);
   const provider = config && getProvider(config.provider);
   if (!config || !provider?.lookUp) {
-    for (const send of sought) await uncertain.endLookUps(orgId, send);
+    for (const send of sought) await uncertainSends.endLookUps(orgId, send);
     return;
   }
-  const credentials = await sendingConfigs.decryptCredentials(orgId, config);
+  const credentials = await decryptCredentials(orgId, config);
   const until = addSeconds(maxRunSeconds);
   for (const [i, batch] of splitIntoBatches(sought, provider.lookUp.max).entries()) {
-    const { waitSeconds } = await limiter.acquireSlot(orgId, config, { n: 1 });
+    const { waitSeconds } = await rateLimiter.acquireSlot(orgId, config, { n: 1 });
     // The due index returns the sends that wait.
     if (waitSeconds > 0) return;
     if (now() >= until) {
@@ -77,8 +78,8 @@ export async function lookUpSends(
 }
 
 /**
- * Counts outcomes that a crash left uncounted, and ends look-ups that have no more use. A repeated
- * message must not make the second look-up early: then the next one is hours later.
+ * Ends look-ups that have no more use. A repeated message must not make the second look-up early:
+ * then the next one is hours later.
  */
 async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[]> {
   const sends = await getMany<SingleSendItem>(
@@ -88,12 +89,11 @@ async function listSought(orgId: number, sendIds: number[]): Promise<SoughtSend[
   const sought: SoughtSend[] = [];
   for (const send of sends) {
     if (!send?.lookUp) continue;
-    if (send.uncounted) await countOutcome(orgId, send);
     const { at, missingSince, isMissing } = send.lookUp;
-    const isOver = at <= addSeconds(-uncertain.settlingSeconds).toISOString();
-    if (send.status !== "uncertain") await uncertain.endLookUps(orgId, send);
+    const isOver = at <= addSeconds(-uncertainSends.settlingSeconds).toISOString();
+    if (send.status !== "uncertain") await uncertainSends.endLookUps(orgId, send);
     else if (isMissing) await handOverMissing(orgId, send as SoughtSend);
-    else if (isOver) await uncertain.endLookUps(orgId, send);
+    else if (isOver) await uncertainSends.endLookUps(orgId, send);
     else if (!missingSince || secondLookUpAt(missingSince) <= now())
       sought.push(send as SoughtSend);
   }
@@ -104,7 +104,7 @@ const secondLookUpAt = (missingSince: string): Date =>
   addSeconds(secondLookUpSeconds, new Date(missingSince));
 
 interface Account {
-  config: sendingConfigs.SendingConfig;
+  config: SendingConfig;
   provider: ProviderAdapter;
   credentials: Record<string, unknown>;
 }
@@ -142,7 +142,9 @@ async function takeBatch(orgId: number, batch: SoughtSend[]): Promise<SoughtSend
     const lookUp = { ...send.lookUp, n: send.lookUp.n + 1 };
     const due = uncertainDueAttributes(orgId, send.id, addSeconds(backOffSeconds(send.lookUp)));
     const set = { lookUp, ...due };
-    return (await uncertain.changeUncertain(orgId, send, { set })) ? [{ ...send, lookUp }] : [];
+    return (await uncertainSends.changeUncertain(orgId, send, { set }))
+      ? [{ ...send, lookUp }]
+      : [];
   });
   return taken.flat();
 }
@@ -159,13 +161,13 @@ interface Answer extends Omit<Account, "credentials"> {
 async function applyOutcome(orgId: number, send: SoughtSend, answer: Answer): Promise<void> {
   const { outcome } = answer;
   if (outcome.status === "found")
-    return uncertain.settleUncertain(orgId, send, {
+    return settleUncertain(orgId, send, {
       status: "sent",
       sentAt: send.lookUp.at,
       providerMessageId: outcome.messageId,
     });
   if (outcome.status === "refused")
-    return uncertain.settleUncertain(orgId, send, { status: "failed", error: outcome.error });
+    return settleUncertain(orgId, send, { status: "failed", error: outcome.error });
   if (outcome.status !== "missing" || !isCertain(send, answer)) return;
   const { missingSince } = send.lookUp;
   if (!missingSince) return lookUpAgain(orgId, send, answer.askedAt);
@@ -174,20 +176,19 @@ async function applyOutcome(orgId: number, send: SoughtSend, answer: Answer): Pr
 
 /** While its campaign is paused, the mail stays uncertain, and no further look-up is made. */
 async function handOverMissing(orgId: number, send: SoughtSend): Promise<void> {
-  const obstacle = await uncertain.handOverAgain(orgId, send);
-  if (obstacle === "cancelled")
-    return uncertain.settleUncertain(orgId, send, { status: "cancelled" });
+  const obstacle = await uncertainSends.handOverAgain(orgId, send);
+  if (obstacle === "cancelled") return settleUncertain(orgId, send, { status: "cancelled" });
   if (obstacle !== "paused") return;
   const lookUp = { ...send.lookUp, isMissing: true };
   const due = uncertainDueAttributes(orgId, send.id, addSeconds(pausedRetrySeconds));
-  await uncertain.changeUncertain(orgId, send, { set: { lookUp, ...due } });
+  await uncertainSends.changeUncertain(orgId, send, { set: { lookUp, ...due } });
 }
 
 async function lookUpAgain(orgId: number, send: SoughtSend, missingSince: Date): Promise<void> {
   const lookUp = { ...send.lookUp, missingSince: missingSince.toISOString() };
   const dueAt = secondLookUpAt(lookUp.missingSince);
   const set = { lookUp, ...uncertainDueAttributes(orgId, send.id, dueAt) };
-  await uncertain.changeUncertain(orgId, send, { set });
+  await uncertainSends.changeUncertain(orgId, send, { set });
 }
 
 /** The provider was asked late enough, and about the account that the mail was handed over to. */

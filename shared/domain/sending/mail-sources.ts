@@ -1,15 +1,17 @@
 // Mail sources: the campaign, sequence or holiday that a marketing mail belongs to. Their counters
 // change in the same transactions as the mail, so they are always exact. A source can be paused or
 // cancelled while its mail is being sent.
-//   candidates = accepted + suppressed + unsubscribed + notInTopic + capped + duplicate + invalid
+//   candidates =
+//     accepted + suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid
 //   accepted = queued + sending + sent + delivered + failed + uncertain + cancelled
 import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { toShownCount } from "../../kernel/sharded-counters.ts";
 import { createSharedReads } from "../../kernel/shared-reads.ts";
 import { counterShardOf, keys, ranges, type SourceKind } from "../../keys.ts";
 import type { EventCounts } from "./daily-counters.ts";
 import { type MailTime, type MailTimeline, timelineCounts, toTimeline } from "./mail-timeline.ts";
-import type { SendItem } from "./sends.ts";
+import type { SendItem } from "./send-schema.ts";
 
 export interface MailSource {
   kind: SourceKind;
@@ -26,6 +28,7 @@ export const exclusionReasons = [
   "suppressed",
   "unsubscribed",
   "notInTopic",
+  "snoozed",
   "capped",
   "duplicate",
   "invalid",
@@ -106,13 +109,26 @@ export function addSourceCountWrites(
 const [partPrefix, eventPrefix, releasePrefix] = ["p", "e.", "r."];
 const minuteMs = 60_000;
 
-/** The totals of the source, and of each part that has counters. */
-export async function getSourceTotals(
+/** The totals of the source, and of each part that has counters. None is negative. */
+export const getSourceTotals = (orgId: number, source: MailSource): Promise<TotalsOfParts> =>
+  getTotals(orgId, source, (sum) => withoutNegatives(toSourceTotals(sum)));
+
+/** Totals as they are stored. Some are negative if mail was counted twice. */
+export const getStoredSourceTotals = (orgId: number, source: MailSource): Promise<TotalsOfParts> =>
+  getTotals(orgId, source, toSourceTotals);
+
+interface TotalsOfParts {
+  all: SourceTotals;
+  parts: Map<number, SourceTotals>;
+}
+
+async function getTotals(
   orgId: number,
   source: MailSource,
-): Promise<{ all: SourceTotals; parts: Map<number, SourceTotals> }> {
+  toTotals: (sum: CounterSums) => SourceTotals,
+): Promise<TotalsOfParts> {
   const { "": all, ...parts } = Object.fromEntries(
-    [...(await sumCounters(orgId, source))].map(([part, sum]) => [part, toSourceTotals(sum)]),
+    [...(await sumCounters(orgId, source))].map(([part, sum]) => [part, toTotals(sum)]),
   );
   return {
     all: all!,
@@ -172,6 +188,33 @@ function toSourceTotals(sum: CounterSums): SourceTotals {
     queued: corrected.accepted - settled,
     events: Object.fromEntries(listByPrefix(eventPrefix)),
     releases: releases.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
+  };
+}
+
+/**
+ * An event can be counted before the one that it follows, such as a bounce before a delivery whose
+ * worker crashed. Then the mail is counted in its last state and still in its first, and a state in
+ * between is negative. Such mail is taken out of its first state.
+ */
+function withoutNegatives(totals: SourceTotals): SourceTotals {
+  const missing = (...states: MailState[]): number =>
+    states.reduce((sum, state) => sum + toShownCount(-totals[state]), 0);
+  const sent = totals.sent - missing("delivered", "failed");
+  const shown = {
+    ...totals,
+    sending: toShownCount(totals.sending - toShownCount(-sent) - missing("uncertain", "cancelled")),
+    sent: toShownCount(sent),
+    delivered: toShownCount(totals.delivered),
+    failed: toShownCount(totals.failed),
+    uncertain: toShownCount(totals.uncertain),
+    cancelled: toShownCount(totals.cancelled),
+  };
+  const settled = mailStates.reduce((total, state) => total + shown[state], 0);
+  const events = Object.entries(totals.events).map(([name, n]) => [name, toShownCount(n)]);
+  return {
+    ...shown,
+    queued: toShownCount(shown.accepted - settled),
+    events: Object.fromEntries(events),
   };
 }
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { rate } from "../../kernel/rates.ts";
 import { Count } from "../../kernel/record-fields.ts";
-import type * as sources from "./mail-sources.ts";
+import type * as mailSources from "./mail-sources.ts";
 
 export const MailingStats = z
   .object({
@@ -48,6 +48,9 @@ export const MailingAccounting = z
     notInTopic: Count.describe(
       "Candidates not sent to because they are not subscribed to the topic of the email.",
     ),
+    snoozed: Count.describe(
+      "Candidates not sent to because they paused marketing email on the preference page.",
+    ),
     capped: Count.describe(
       "Candidates not sent to because they got marketing email within `sendFrequencyCapDays` " +
         "of the site.",
@@ -71,13 +74,13 @@ export const MailingAccounting = z
   })
   .describe(
     "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +
-      "suppressed + unsubscribed + notInTopic + capped + duplicate + invalid, and accepted = " +
-      "queued + sending + sent + delivered + failed + uncertain + cancelled.",
+      "suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid, and " +
+      "accepted = queued + sending + sent + delivered + failed + uncertain + cancelled.",
   )
   .meta({ id: "MailingAccounting" });
 export type MailingAccounting = z.output<typeof MailingAccounting>;
 
-export function toMailingStats({ events, ...at }: sources.SourceTotals): MailingStats {
+export function toMailingStats({ events, ...at }: mailSources.SourceTotals): MailingStats {
   const of = (name: keyof typeof events): number => events[name] ?? 0;
   const bounced = of("bouncedHard") + of("bouncedSoft");
   const delivered = of("delivered");
@@ -108,7 +111,7 @@ export function countHandedOver({
   uncertain,
   failed,
   events,
-}: sources.SourceTotals): number {
+}: mailSources.SourceTotals): number {
   const { bouncedHard = 0, bouncedSoft = 0, dropped = 0 } = events;
   return sent + delivered + uncertain + Math.min(failed, bouncedHard + bouncedSoft + dropped);
 }
@@ -121,4 +124,5 @@ export const isSettled = ({
   failed,
   uncertain,
   cancelled,
-}: sources.SourceTotals): boolean => accepted === sent + delivered + failed + uncertain + cancelled;
+}: mailSources.SourceTotals): boolean =>
+  accepted === sent + delivered + failed + uncertain + cancelled;

@@ -1,10 +1,12 @@
 // Reads sends by id, from items of their own or from chunks. Sends with neighbouring ids are read
 // in one query.
 import { get, getMany, query } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
+import { missing } from "../../errors.ts";
+import { permitSite } from "../../kernel/site-access.ts";
 import { type Key, keys, ranges } from "../../keys.ts";
-import { isStoredSend } from "../identity/open-charges.ts";
-import * as chunks from "./bulk/chunks.ts";
-import type { SendItem } from "./sends.ts";
+import { addAcceptedFields, getChunkSend, getChunkSends } from "./bulk/chunk-sends.ts";
+import type { SendItem } from "./send-schema.ts";
 
 // From this number of sends in a partition of 100 ids, one query is cheaper than reading each item.
 const minSendsToQuery = 9;
@@ -14,8 +16,16 @@ const maxItemsPerHundred = 300;
 /** Undefined when there is no such send. */
 export async function getSend(orgId: number, id: number): Promise<SendItem | undefined> {
   const item = await get<SendItem>(keys.send(orgId, id));
-  if (!item || !isStoredSend(item)) return chunks.getChunkSend(orgId, id);
-  return (await chunks.addAcceptedFields(orgId, [item], { consistent: true }))[0];
+  if (!item) return getChunkSend(orgId, id);
+  return (await addAcceptedFields(orgId, [item], { consistent: true }))[0];
+}
+
+/** A send without an item is read from its chunk. Throws 404. */
+export async function findSend(caller: CallerScope, id: number): Promise<SendItem> {
+  const item = await getSend(caller.orgId, id);
+  if (!item) throw missing("The send does not exist");
+  await permitSite(caller, item.siteId, () => missing("The send does not exist"));
+  return item;
 }
 
 /**
@@ -39,13 +49,13 @@ export async function getSends(
     ),
   ]);
   const found = new Map(items.flat().flatMap((item) => (item ? [[item.id, item]] : [])));
-  const lines = await chunks.getChunkSends(
+  const lines = await getChunkSends(
     orgId,
     ids.filter((id) => !found.has(id)),
     { consistent, rendersSubject },
   );
   for (const line of lines) found.set(line.id, line);
-  return chunks.addAcceptedFields(
+  return addAcceptedFields(
     orgId,
     ids.map((id) => found.get(id)),
     { consistent },

@@ -1,13 +1,12 @@
 // Lists the sends of a site, newest first, with one entry for each single send or batch. The number
-// of sends is counted on the billing account and its shares, in the write that charges them. Sends
-// that are not charged are counted in items of their own, like those of organizations with so many
-// sites that the billing account would exceed 1 KB.
+// of sends is counted on the shards of the account, in the write that charges them. Sends that are
+// not charged are counted in items of their own, like those of organizations with so many sites
+// that a shard would exceed 1 KB.
 import { exists } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, queryPages, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { mergeNewestFirst } from "../../kernel/newest-first.ts";
 import { type PageRequest, positionOf, positionParts } from "../../kernel/paging.ts";
-import { inParallel } from "../../kernel/parallel.ts";
-import * as counters from "../../kernel/sharded-counters.ts";
+import * as shardedCounters from "../../kernel/sharded-counters.ts";
 import {
   blockOf,
   counterShardOf,
@@ -86,7 +85,7 @@ const feedKey = (orgId: number, { siteId, at, firstId }: FeedEntryRef) =>
   keys.sendsFeed(orgId, siteId, feedSortKey(at, firstId));
 
 export const countSecureSends = (orgId: number, siteIds: number[]): Promise<number> =>
-  counters.sumShards(...siteIds.map((siteId) => ranges.secureCounts(orgId, siteId)));
+  shardedCounters.sumShards(...siteIds.map((siteId) => ranges.secureCounts(orgId, siteId)));
 
 /** `<entry>|<number of its sends that were returned>` */
 const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}\\|\\d{1,4}$`);
@@ -130,21 +129,6 @@ export async function* readSinglesBetween(
     yield inTime.filter(isSingle).map(({ id }) => id);
     if (inTime.length < items.length) return;
   }
-}
-
-/** Whether one of the sites has a single send that was created after `time`. */
-export async function hasSinglesAfter(
-  orgId: number,
-  siteIds: number[],
-  time: string,
-): Promise<boolean> {
-  const options = { after: `${time}~`, limit: 100, consistent: true };
-  const found = await inParallel(4, siteIds, async (siteId) => {
-    for await (const { items } of queryPages<FeedEntry>(ranges.sendsFeed(orgId, siteId), options))
-      if (items.some(isSingle)) return true;
-    return false;
-  });
-  return found.includes(true);
 }
 
 const isSingle = ({ n }: FeedEntry): boolean => n === 1;

@@ -1,16 +1,21 @@
 // Renders again what was sent, from the content that is stored with the send. Rendering is
 // deterministic, so the result is what the provider got, except for links with a token of the
-// recipient: they say `hidden`, because whoever has such a link can act for the recipient.
+// recipient: they say `hidden`, because whoever has such a link can act for the recipient. The page
+// that a link in the mail opens shows them, because its visitor has the link already.
 import * as z from "zod";
+import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
+import { addSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { conflict, missing, Problem, undefinedIfMissing } from "../../errors.ts";
 import { Count, RecordId } from "../../kernel/record-fields.ts";
+import { keys } from "../../keys.ts";
 import { fillMergeText, type Mailbox as StoredMailbox } from "../../providers/provider-adapter.ts";
+import { findSend, getSend } from "./read-sends.ts";
+import { openBrowserToken } from "./rendering/browser-links.ts";
 import { compose } from "./rendering/compose.ts";
-import { loadMailParts, type MailParts } from "./rendering/mail-content.ts";
+import { contentTtlSeconds, type LiquidMail, loadLiquidMail } from "./rendering/mail-content.ts";
 import { createLinksWithoutToken } from "./rendering/marketing-mail.ts";
-import { findStored } from "./sends.ts";
 import { findStoredMail, type StoredMail } from "./stored-mail.ts";
 
 const Addressee = z
@@ -62,17 +67,17 @@ export type SentContent = z.output<typeof SentContent>;
  * that cannot be rendered.
  */
 export async function findSentContent(caller: Caller, id: number): Promise<SentContent> {
-  const send = await findStored(caller, id);
+  const send = await findSend(caller, id);
   const mail = await findStoredMail(caller.orgId, send);
   if (!mail)
     throw missing(
       "The content of this send is not stored: it is kept for 60 days, unless the recipient is " +
         "erased or was suppressed",
     );
-  const parts = await loadMailParts(caller.orgId, mail.content).catch(undefinedIfMissing);
-  if (!parts) throw missing("The template of this send no longer exists");
+  const fields = await loadLiquidMail(caller.orgId, mail.content).catch(undefinedIfMissing);
+  if (!fields) throw missing("The template of this send no longer exists");
   try {
-    return render(mail, hideTokens(parts));
+    return render(mail, hideTokens(fields));
   } catch (error) {
     if (error instanceof Problem && error.kind === "invalid")
       throw conflict(`The email cannot be rendered: ${error.message}`);
@@ -80,16 +85,50 @@ export async function findSentContent(caller: Caller, id: number): Promise<SentC
   }
 }
 
+/** The parts of a mail that its page shows. */
+export interface BrowserView {
+  subject: string;
+  html: string | null;
+  text: string;
+}
+
+/**
+ * The mail of the link `browserUrl`. `invalid` for a token that is not ours, `gone` if its content
+ * is no longer stored.
+ */
+export async function findBrowserView(token: string): Promise<BrowserView | "invalid" | "gone"> {
+  const opened = await openBrowserToken(token);
+  if (!opened) return "invalid";
+  const { orgId, sendId } = opened;
+  const send = await getSend(orgId, sendId);
+  if (!send) return "gone";
+  const [site, mail] = await Promise.all([
+    get(keys.record(orgId, "SITE", send.siteId)),
+    findStoredMail(orgId, send),
+  ]);
+  // DynamoDB may delete expired items days late.
+  if (!site || !mail || new Date(mail.content.at) < addSeconds(-contentTtlSeconds)) return "gone";
+  const fields = await loadLiquidMail(orgId, mail.content).catch(undefinedIfMissing);
+  if (!fields) return "gone";
+  const { common, renderRecipient } = compose(mail.content, fields, []);
+  const rendered = renderRecipient(mail.recipient);
+  return {
+    subject: fillMergeText(common.subject, rendered),
+    html: common.html ? fillMergeText(common.html, rendered) : null,
+    text: fillMergeText(common.text ?? [], rendered),
+  };
+}
+
 const hidden = "hidden";
 
-const hideTokens = ({ marketing, secureLinkOf, ...parts }: MailParts): MailParts => ({
-  ...parts,
+const hideTokens = ({ marketing, secureLinkOf, ...fields }: LiquidMail): LiquidMail => ({
+  ...fields,
   ...(marketing && { marketing: createLinksWithoutToken(marketing, hidden) }),
   ...(secureLinkOf && { secureLinkOf: () => `${config.publicUrl}/secure/${hidden}` }),
 });
 
-function render({ content, recipient }: StoredMail, parts: MailParts): SentContent {
-  const { common, renderRecipient } = compose(content, parts, []);
+function render({ content, recipient }: StoredMail, fields: LiquidMail): SentContent {
+  const { common, renderRecipient } = compose(content, fields, []);
   const rendered = renderRecipient(recipient);
   const { to = [], cc = [], bcc = [] } = content.copies ?? {};
   return {

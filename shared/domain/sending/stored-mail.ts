@@ -7,8 +7,8 @@ import * as chunks from "./bulk/chunks.ts";
 import { getIndexedContent } from "./recipient-index/recipient-log.ts";
 import type { MailRecipient } from "./rendering/compose.ts";
 import type { MailContent } from "./rendering/mail-content.ts";
-import type { SendItem } from "./sends.ts";
-import { isBulk, type SingleSendItem } from "./single-send-item.ts";
+import type { SendItem } from "./send-schema.ts";
+import { isBulk, type SingleSendItem } from "./single/single-send-item.ts";
 
 export type SingleContent = MailContent & { toName?: string | undefined };
 
@@ -51,8 +51,9 @@ async function findBulkMail(orgId: number, send: SendItem): Promise<StoredMail |
   ]);
   const line = chunk?.lines.find((one) => chunks.sendIdOf(block, one) === send.id);
   if (!item || !chunk || !line || line.error) return undefined;
+  const content = await decompress<MailContent>(item);
   return {
-    content: await decompress<MailContent>(item),
+    content: { ...content, locale: line.locale },
     recipient: { sendId: send.id, ...line },
     line,
     head: chunk.head,

@@ -2,12 +2,12 @@
 // provider (look-up-sends.ts) or by a user. A mail that the provider does not have is handed over
 // again as a single send, also if it was bulk mail, with a claim of its own.
 //
-// A mail counts as uncertain until its new outcome is counted (`wasUncertain`). Every change here
-// requires that the mail is still uncertain, counted, and in the look-up whose answer is applied:
-// then no event, user or other worker has settled it, and no older answer can do so.
+// The counters have a mail as uncertain until another outcome settles it. Every change here
+// requires that the mail is still uncertain, and in the look-up whose answer is applied: then no
+// event, user or other worker has settled it, and no older answer can do so.
 
 import * as z from "zod";
-import { absent, all, type Condition, equals } from "../../adapters/dynamodb/conditions.ts";
+import { all, equals } from "../../adapters/dynamodb/conditions.ts";
 import { transact, update } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import type { Caller } from "../../caller.ts";
@@ -15,10 +15,16 @@ import { addSeconds, now } from "../../clock.ts";
 import { conflict } from "../../errors.ts";
 import { indexAttributeNames, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
-import { countOutcome } from "./count-outcome.ts";
 import { getSourceState, sourceOf } from "./mail-sources.ts";
-import { findStored, type Send, toApi } from "./sends.ts";
-import { dueAttributes, type SingleSendItem } from "./single-send-item.ts";
+import { findSend } from "./read-sends.ts";
+import { type Send, toApi } from "./send-schema.ts";
+import { settleUncertain } from "./single/settle.ts";
+import {
+  dueAttributes,
+  inLookUpCondition,
+  type SingleSendItem,
+  sameLookUpCondition,
+} from "./single/single-send-item.ts";
 import { findStoredMail } from "./stored-mail.ts";
 
 /** From then on, no look-up is made, and a user can have the mail sent again. */
@@ -57,28 +63,10 @@ export async function handOverAgain(
   return undefined;
 }
 
-/** Stores and counts the final outcome, unless the mail was settled in the meantime. */
-export async function settleUncertain(
-  orgId: number,
-  send: SingleSendItem,
-  fields: Partial<SingleSendItem> & { status: "sent" | "failed" | "cancelled" },
-): Promise<void> {
-  const set = {
-    ...fields,
-    updatedAt: now().toISOString(),
-    ...(!send.system && { uncounted: fields.status, wasUncertain: true as const }),
-    ...dueAttributes(orgId, send.id, addSeconds(graceSeconds)),
-  };
-  const remove = ["lookUp", "content", ...(fields.error ? [] : ["error"])];
-  if (!(await changeUncertain(orgId, send, { set, remove }))) return;
-  const settled = { ...send, error: undefined, ...set, lookUp: undefined };
-  await (send.system ? endLookUps(orgId, settled) : countOutcome(orgId, settled));
-}
-
 /** The mail keeps its status and leaves the due index. */
 export async function endLookUps(orgId: number, send: SingleSendItem): Promise<void> {
   const remove = ["lookUp", "content", ...indexAttributeNames("due")];
-  const unchanged = all(equals("status", send.status), absent("uncounted"), isSameLookUp(send));
+  const unchanged = all(equals("status", send.status), sameLookUpCondition(send.lookUp));
   await transact(update(keys.send(orgId, send.id), { remove }, { if: unchanged }));
 }
 
@@ -95,12 +83,9 @@ export const changeUncertain = (
     update(
       keys.send(orgId, send.id),
       { set, add: { v: 1 }, remove },
-      { if: all(equals("status", "uncertain"), absent("uncounted"), isSameLookUp(send)) },
+      { if: inLookUpCondition(send.lookUp) },
     ),
   );
-
-const isSameLookUp = ({ lookUp }: SingleSendItem): Condition =>
-  lookUp ? equals("lookUp", lookUp) : absent("lookUp");
 
 export const Resolution = z.object({
   outcome: z
@@ -127,12 +112,11 @@ export async function resolveSend(
   { outcome }: Resolution,
 ): Promise<Send> {
   const { orgId } = caller;
-  let send: SingleSendItem = await findStored(caller, id);
+  let send: SingleSendItem = await findSend(caller, id);
   // A look-up that runs at the same time changes the send.
   for (let n = 0; n < maxTries && send.status === "uncertain"; n++) {
-    if (send.uncounted) await countOutcome(orgId, send);
-    else await applyResolution(orgId, send, outcome);
-    send = await findStored(caller, id);
+    await applyResolution(orgId, send, outcome);
+    send = await findSend(caller, id);
   }
   if (send.status !== "uncertain" && send.resolution?.outcome === outcome) return toApi(send);
   throw conflict(

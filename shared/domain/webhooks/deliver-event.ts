@@ -1,7 +1,7 @@
 // Makes one signed call to an endpoint. Besides its own signature header the call has the headers
 // of Standard Webhooks (https://www.standardwebhooks.com), so that their libraries can verify it.
 import { NoResponse } from "../../adapters/http/no-response.ts";
-import { postToPublicUrl } from "../../adapters/http/public-client.ts";
+import { postToPublicUrl, requestPublicUrl } from "../../adapters/http/public-client.ts";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { sha256 } from "../../keys.ts";
@@ -24,19 +24,34 @@ export interface DeliveryAttempt {
   timedOut: boolean;
 }
 
-/**
- * Delivers one event. Returns network errors as a failed attempt. The webhook-id is made from the
- * endpoint and `eventId`.
- */
-export async function deliverEvent(
+/** Delivers one event. The webhook-id is made from the endpoint and `eventId`. */
+export const deliverEvent = (
   { id, url, secrets }: EndpointTarget,
   event: OutgoingEvent,
   eventId: string = String(event.id),
-): Promise<DeliveryAttempt> {
-  const body = bodyOf(event);
+): Promise<DeliveryAttempt> =>
+  postSigned({ url, secrets, messageId: toMessageId(`${id}#${eventId}`), body: bodyOf(event) });
+
+interface SignedPost {
+  url: string;
+  secrets: SigningSecrets;
+  messageId: string;
+  body: string;
+  /** Reads the response, if it is not longer. */
+  maxResponseBytes?: number;
+}
+
+/** Returns network errors as a failed attempt. */
+export async function postSigned({
+  url,
+  secrets,
+  messageId: id,
+  body,
+  maxResponseBytes: maxBytes,
+}: SignedPost): Promise<DeliveryAttempt & { text?: string }> {
   const headers = {
     ...constantHeaders,
-    ...signatureHeaders(secrets, { id: messageId(id, eventId), timestamp: epochSeconds(), body }),
+    ...signatureHeaders(secrets, { id, timestamp: epochSeconds(), body }),
   };
   const started = performance.now();
   const latency = () => ({ latencyMs: Math.round(performance.now() - started) });
@@ -45,7 +60,11 @@ export async function deliverEvent(
       timeoutSeconds: config.webhookTimeoutSeconds,
       allowLoopback: config.allowLoopbackWebhooks,
     };
-    const { status } = await postToPublicUrl({ url, headers, body, ...limits });
+    const request = { url, headers, body, ...limits };
+    const { status, text } =
+      maxBytes === undefined
+        ? { ...(await postToPublicUrl(request)), text: undefined }
+        : await requestPublicUrl({ ...request, method: "POST", maxBytes });
     const delivered = status >= 200 && status < 300;
     return {
       delivered,
@@ -53,6 +72,7 @@ export async function deliverEvent(
       error: delivered ? null : `The endpoint responded with status ${status}`,
       timedOut: false,
       ...latency(),
+      ...(text !== undefined && { text }),
     };
   } catch (error) {
     if (!(error instanceof NoResponse)) throw error;
@@ -72,5 +92,4 @@ const bodyOf = ({ id: _, details, ...fields }: OutgoingEvent): string =>
   JSON.stringify({ ...fields, ...details });
 
 /** The same for every attempt to deliver an event, so that the endpoint can drop duplicates. */
-const messageId = (webhookId: number, eventId: string): string =>
-  `msg_${sha256(`${webhookId}#${eventId}`).slice(0, 32)}`;
+export const toMessageId = (name: string): string => `msg_${sha256(name).slice(0, 32)}`;

@@ -7,7 +7,7 @@ import { conflict, missing } from "../../errors.ts";
 import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
-import * as log from "./delivery-log.ts";
+import * as deliveryLog from "./delivery-log.ts";
 import { type DeliveryRow, deliveryStatuses, resetSchedule } from "./delivery-row.ts";
 import { type WebhookEventType, webhookEventTypes } from "./event-types.ts";
 import { createSample } from "./sample-events.ts";
@@ -78,21 +78,21 @@ async function* readDeliveries(
   webhookId: number,
   { before, status }: { before: number | undefined; status: DeliveryRow["status"] | undefined },
 ): AsyncGenerator<Delivery> {
-  const below = before === undefined ? undefined : log.parseDeliveryId(before).page + 1;
-  for await (const page of log.readPages(orgId, webhookId, { below, status }))
-    for (const [i, row] of [...page.rows.entries()].toReversed()) {
-      const delivery = toApi(page, i, row);
+  const below = before === undefined ? undefined : deliveryLog.parseDeliveryId(before).batch + 1;
+  for await (const batch of deliveryLog.readBatches(orgId, webhookId, { below, status }))
+    for (const [i, row] of [...batch.rows.entries()].toReversed()) {
+      const delivery = toApi(batch, i, row);
       if ((before === undefined || delivery.id < before) && (!status || row.status === status))
         yield delivery;
     }
 }
 
 const toApi = (
-  page: log.DeliveryPage,
+  batch: deliveryLog.DeliveryBatch,
   rowIndex: number,
   { event, ...row }: DeliveryRow,
 ): Delivery => ({
-  id: log.deliveryId(page.number, rowIndex),
+  id: deliveryLog.deliveryId(batch.number, rowIndex),
   eventId: event.id,
   event: event.event,
   sendId: event.sendId,
@@ -115,11 +115,11 @@ export async function redeliver(
   id: number,
 ): Promise<Delivery> {
   const webhook = await findWebhook(caller, webhookId);
-  const { page: number, row: rowIndex } = log.parseDeliveryId(id);
-  const page = await log.getPage(caller.orgId, webhookId, number);
-  if (!page?.rows[rowIndex]) throw missing("Delivery not found");
+  const { batch: number, row: rowIndex } = deliveryLog.parseDeliveryId(id);
+  const batch = await deliveryLog.getBatch(caller.orgId, webhookId, number);
+  if (!batch?.rows[rowIndex]) throw missing("Delivery not found");
   if (!webhook.active) throw conflict("The endpoint is inactive: set active to true first");
-  const stored = await log.updatePage(page, (rows) =>
+  const stored = await deliveryLog.updateBatch(batch, (rows) =>
     rows.map((row, i) => (i === rowIndex ? resetSchedule(row) : row)),
   );
   return toApi(stored, rowIndex, stored.rows[rowIndex]!);

@@ -1,4 +1,4 @@
-// The delivery log of an endpoint: one page per message of up to 100 events. A page is written
+// The delivery log of an endpoint: one batch per message of up to 100 events. A batch is written
 // after the first attempt. It stays on the due index while one of its deliveries is pending.
 
 import { all, equals, greaterThan, isNew } from "../../adapters/dynamodb/conditions.ts";
@@ -10,132 +10,139 @@ import { dueShardOf, indexAttributes, indexes, keys, ranges } from "../../keys.t
 import { maxOutgoingEvents, queues } from "../../queues.ts";
 import type { DeliveryRow } from "./delivery-row.ts";
 
-export interface DeliveryPage {
+export interface DeliveryBatch {
   orgId: number;
   webhookId: number;
   number: number;
-  /** Version: grows with every write; 0 while the page is not stored. */
+  /** Version: grows with every write; 0 while the batch is not stored. */
   v: number;
   rows: DeliveryRow[];
 }
 
-interface DeliveryPageItem extends CompressedValue, Record<DeliveryRow["status"], number> {
+interface DeliveryBatchItem extends CompressedValue, Record<DeliveryRow["status"], number> {
   orgId: number;
   webhookId: number;
-  page: number;
+  batch: number;
   v: number;
   expires: number;
 }
 
-// A page number is a time in sixteenths of a millisecond. So pages are in order of time, and the id
-// of a delivery tells its page. Stays below 2^53 until the year 2148.
-const pagesPerMillisecond = 16;
+// A batch number is a time in sixteenths of a millisecond. So batches are in order of time, and the
+// id of a delivery tells its batch. Stays below 2^53 until the year 2148.
+const batchesPerMillisecond = 16;
 let lastNumber = 0;
 
-/** Two processes may choose the same number. The one that writes its page later takes the next. */
-export function nextPageNumber(): number {
-  lastNumber = Math.max(lastNumber + 1, now().getTime() * pagesPerMillisecond);
+/** Two processes may choose the same number. The one that writes its batch later takes the next. */
+export function nextBatchNumber(): number {
+  lastNumber = Math.max(lastNumber + 1, now().getTime() * batchesPerMillisecond);
   return lastNumber;
 }
 
-export const pageTime = (page: number): Date => new Date(Math.floor(page / pagesPerMillisecond));
+export const batchTime = (batch: number): Date =>
+  new Date(Math.floor(batch / batchesPerMillisecond));
 
-export const deliveryId = (page: number, row: number): number => page * maxOutgoingEvents + row;
-export const parseDeliveryId = (id: number): { page: number; row: number } => ({
-  page: Math.floor(id / maxOutgoingEvents),
+export const deliveryId = (batch: number, row: number): number => batch * maxOutgoingEvents + row;
+export const parseDeliveryId = (id: number): { batch: number; row: number } => ({
+  batch: Math.floor(id / maxOutgoingEvents),
   row: id % maxOutgoingEvents,
 });
 
-const pageTtlSeconds = 30 * 24 * 3600;
+const batchTtlSeconds = 30 * 24 * 3600;
 
-export async function getPage(
+export async function getBatch(
   orgId: number,
   webhookId: number,
   number: number,
-): Promise<DeliveryPage | undefined> {
-  const item = await get<DeliveryPageItem>(keys.deliveryPage(orgId, webhookId, number));
+): Promise<DeliveryBatch | undefined> {
+  const item = await get<DeliveryBatchItem>(keys.deliveryBatch(orgId, webhookId, number));
   return item && item.expires > epochSeconds() ? fromItem(item) : undefined;
 }
 
 const fromItem = async ({
   orgId,
   webhookId,
-  page,
+  batch,
   v,
   ...value
-}: DeliveryPageItem): Promise<DeliveryPage> => ({
+}: DeliveryBatchItem): Promise<DeliveryBatch> => ({
   orgId,
   webhookId,
-  number: page,
+  number: batch,
   v,
   rows: await decompress<DeliveryRow[]>(value),
 });
 
 /**
- * Reads pages, newest first: those with a number below `below`, and with a row of `status` if
+ * Reads batches, newest first: those with a number below `below`, and with a row of `status` if
  * given.
  */
-export async function* readPages(
+export async function* readBatches(
   orgId: number,
   webhookId: number,
   { below, status }: { below?: number | undefined; status?: DeliveryRow["status"] | undefined },
-): AsyncGenerator<DeliveryPage> {
+): AsyncGenerator<DeliveryBatch> {
   const notExpired = greaterThan("expires", epochSeconds());
   const filter = status ? all(notExpired, greaterThan(status, 0)) : notExpired;
-  const end = below === undefined ? undefined : keys.deliveryPage(orgId, webhookId, below).sk;
-  const range = ranges.deliveryPages(orgId, webhookId);
+  const end = below === undefined ? undefined : keys.deliveryBatch(orgId, webhookId, below).sk;
+  const range = ranges.deliveryBatches(orgId, webhookId);
   const options = { newestFirst: true, limit: 10, filter, below: end };
-  for await (const { items } of queryPages<DeliveryPageItem>(range, options))
+  for await (const { items } of queryPages<DeliveryBatchItem>(range, options))
     for (const item of items) yield fromItem(item);
 }
 
 /**
- * Changes the rows of a page and schedules the next attempt: a delayed message if it is soon, the
+ * Changes the rows of a batch and schedules the next attempt: a delayed message if it is soon, the
  * due index if it is later or the message is lost. Retries after a conflict. Returns the stored
- * page.
+ * batch.
  */
-export async function updatePage(
-  page: DeliveryPage,
+export async function updateBatch(
+  batch: DeliveryBatch,
   change: (rows: DeliveryRow[]) => DeliveryRow[],
-): Promise<DeliveryPage> {
-  for (let current = page; ; ) {
+): Promise<DeliveryBatch> {
+  for (let current = batch; ; ) {
     const changed = { ...current, v: current.v + 1, rows: change(current.rows) };
-    if (await tryWritePage(changed)) {
+    if (await tryWriteBatch(changed)) {
       await enqueueNextAttempt(changed);
       return changed;
     }
-    const stored = await getPage(page.orgId, page.webhookId, current.number);
-    if (!stored) throw new Error("A page of deliveries was removed while it was written");
-    // Another process may have chosen the same number for its page.
-    current = sameEvents(stored, page) ? stored : { ...page, number: current.number + 1 };
+    const stored = await getBatch(batch.orgId, batch.webhookId, current.number);
+    if (!stored) throw new Error("A batch of deliveries was removed while it was written");
+    // Another process may have chosen the same number for its batch.
+    current = sameEvents(stored, batch) ? stored : { ...batch, number: current.number + 1 };
   }
 }
 
-export const sameEvents = (a: DeliveryPage, b: DeliveryPage): boolean =>
+export const sameEvents = (a: DeliveryBatch, b: DeliveryBatch): boolean =>
   a.rows.length === b.rows.length &&
   a.rows.every(({ event }, i) => event.id === b.rows[i]!.event.id);
 
-export const deletePage = ({ orgId, webhookId, number }: DeliveryPage): Promise<void> =>
-  write(remove(keys.deliveryPage(orgId, webhookId, number)));
+export const deleteBatch = ({ orgId, webhookId, number }: DeliveryBatch): Promise<void> =>
+  write(remove(keys.deliveryBatch(orgId, webhookId, number)));
 
 const maxSqsDelaySeconds = 900;
-/** The due index finds a page this long after its message, in case the message is lost. */
+/** The due index finds a batch this long after its message, in case the message is lost. */
 const dueGraceSeconds = 120;
 
-async function tryWritePage({ orgId, webhookId, number, v, rows }: DeliveryPage): Promise<boolean> {
-  const key = keys.deliveryPage(orgId, webhookId, number);
+async function tryWriteBatch({
+  orgId,
+  webhookId,
+  number,
+  v,
+  rows,
+}: DeliveryBatch): Promise<boolean> {
+  const key = keys.deliveryBatch(orgId, webhookId, number);
   const count = (status: DeliveryRow["status"]) =>
     rows.filter((row) => row.status === status).length;
-  const item: DeliveryPageItem = {
+  const item: DeliveryBatchItem = {
     ...(await compress(key, rows)),
     orgId,
     webhookId,
-    page: number,
+    batch: number,
     v,
     pending: count("pending"),
     delivered: count("delivered"),
     dead: count("dead"),
-    expires: epochSeconds(addSeconds(pageTtlSeconds)),
+    expires: epochSeconds(addSeconds(batchTtlSeconds)),
     ...dueAttributes(number, rows),
   };
   return transact(put(key, item, { if: v === 1 ? isNew : equals("v", v - 1) }));
@@ -146,15 +153,20 @@ function dueAttributes(number: number, rows: DeliveryRow[]) {
   if (!next) return {};
   const due = secondsUntil(next) > maxSqsDelaySeconds ? next : addSeconds(dueGraceSeconds, next);
   return indexAttributes(
-    indexes.due("DELIVERY", dueShardOf(pageTime(number).getTime())),
+    indexes.due("DELIVERY", dueShardOf(batchTime(number).getTime())),
     due.toISOString(),
   );
 }
 
-async function enqueueNextAttempt({ orgId, webhookId, number, rows }: DeliveryPage): Promise<void> {
+async function enqueueNextAttempt({
+  orgId,
+  webhookId,
+  number,
+  rows,
+}: DeliveryBatch): Promise<void> {
   const next = earliestAttempt(rows);
   if (!next || secondsUntil(next) > maxSqsDelaySeconds) return;
-  await enqueue(queues.forward, [{ orgId, webhookId, page: number }], {
+  await enqueue(queues.forward, [{ orgId, webhookId, batch: number }], {
     group: webhookId,
     delaySeconds: secondsUntil(next),
   });

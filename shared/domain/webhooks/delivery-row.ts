@@ -37,7 +37,7 @@ export const retrySeconds = [
 ];
 
 /**
- * A factor between 0.9 and 1.1. All rows of a page use the same one, so that they stay together.
+ * A factor between 0.9 and 1.1. All rows of a batch use the same one, so that they stay together.
  */
 export const jitter = (): number => 0.9 + randomInt(200_001) / 1_000_000;
 

@@ -1,15 +1,28 @@
 import { queryAll } from "../../adapters/dynamodb/table.ts";
-import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { enqueueDivisible } from "../../adapters/sqs/enqueue.ts";
 import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { ranges } from "../../keys.ts";
 import { maxMessageBytes, maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
-import { nextPageNumber } from "./delivery-log.ts";
+import { nextBatchNumber } from "./delivery-log.ts";
 import type { WebhookEventType } from "./event-types.ts";
 import type { Webhook } from "./webhooks.ts";
 
+/** The queue refuses these events because of their content. It has accepted all others. */
+export class RefusedEvents extends Error {
+  readonly events: OutgoingEvent[];
+  constructor(events: OutgoingEvent[]) {
+    super(
+      `The queue refuses events: ${events.map(({ id, event }) => `${id} ${event}`).join(", ")}`,
+    );
+    this.name = "RefusedEvents";
+    this.events = events;
+  }
+}
+
 /**
  * Queues events for every active endpoint that subscribes to their type. Safe to repeat: the
- * endpoint then receives an event again, under the same webhook-id.
+ * endpoint then receives an event again, under the same webhook-id. Throws `RefusedEvents` after
+ * the other events are queued.
  */
 export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Promise<void> {
   if (!events.length) return;
@@ -19,11 +32,17 @@ export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Pro
     return splitIntoMessages(subscribed).map((batch) => ({
       orgId,
       webhookId: endpoint.id,
-      page: nextPageNumber(),
+      batch: nextBatchNumber(),
       events: batch,
     }));
   });
-  await enqueue(queues.forward, messages, { group: ({ webhookId }) => webhookId });
+  const refused = await enqueueDivisible(queues.forward, messages, {
+    group: ({ webhookId }) => webhookId,
+    withEvents: (message, some) => ({ ...message, batch: nextBatchNumber(), events: some }),
+  });
+  if (!refused.length) return;
+  const refusedIds = new Set(refused.map((message) => message.events[0]!.id));
+  throw new RefusedEvents(events.filter(({ id }) => refusedIds.has(id)));
 }
 
 const splitIntoMessages = (events: OutgoingEvent[]): OutgoingEvent[][] =>

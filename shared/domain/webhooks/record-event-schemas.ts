@@ -25,17 +25,22 @@ const ContactData = z
     phone: Text.describe("Phone number, or `null`."),
     company: Text.describe("Company, or `null`."),
     timezone: Text.describe("IANA time zone, or `null`."),
+    locale: Text.describe("Language as a BCP 47 tag, or `null`."),
     customFields: z.record(z.string(), z.unknown()).describe("Custom fields by name."),
     status: z
       .enum(["subscribed", "unsubscribed", "pending", "suppressed"])
       .describe("Status after the event."),
     source: Text.describe("Where the contact came from, or `null`."),
+    externalId: Text.describe("Id of the contact in your own system, or `null`."),
     createdAt: Timestamp.describe("When the contact was created."),
   })
   .meta({ id: "WebhookContactData" });
 const ChangedContactData = ContactData.extend({
   changed: z.array(z.string()).describe("Names of the fields that changed."),
 }).meta({ id: "WebhookChangedContactData" });
+const DeletedContactData = ContactData.extend({
+  mergedInto: RecordId.nullable().describe("Contact that it was merged into, or `null`."),
+}).meta({ id: "WebhookDeletedContactData" });
 const CampaignData = z
   .object({
     name: z.string().describe("Name of the campaign."),
@@ -98,7 +103,9 @@ export const recordEventPayloads = {
   "contact.unsubscribed": about("contact.unsubscribed", contact).meta({
     id: "ContactUnsubscribedWebhookEvent",
   }),
-  "contact.deleted": about("contact.deleted", contact).meta({ id: "ContactDeletedWebhookEvent" }),
+  "contact.deleted": about("contact.deleted", { ...contactFields, data: DeletedContactData }).meta({
+    id: "ContactDeletedWebhookEvent",
+  }),
   "campaign.sent": about("campaign.sent", campaignFields).meta({ id: "CampaignSentWebhookEvent" }),
   "campaign.paused": about("campaign.paused", campaignFields).meta({
     id: "CampaignPausedWebhookEvent",

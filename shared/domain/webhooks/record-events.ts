@@ -1,14 +1,15 @@
 // Events about records, such as contact.created. The transaction that changes a record also writes
 // an outbox item with its events, so a crash neither loses nor invents one. Afterwards the events
 // are queued and the item is deleted; if the process dies before that, the due index finds it.
-import { put, remove, type Write, write } from "../../adapters/dynamodb/table.ts";
+import { exists } from "../../adapters/dynamodb/conditions.ts";
+import { put, remove, transact, update, type Write, write } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
 import * as ids from "../../ids.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import * as log from "../../kernel/log.ts";
-import { dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
+import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../keys.ts";
 import type { OutgoingEvent } from "../../queues.ts";
-import { enqueueEvents, getWantedTypes } from "./enqueue-events.ts";
+import { enqueueEvents, getWantedTypes, RefusedEvents } from "./enqueue-events.ts";
 import type { RecordEventType } from "./event-types.ts";
 
 export interface RecordEvent {
@@ -51,7 +52,7 @@ export async function prepareEvents(
   const item = { orgId, ...(await compress(key, outgoing)), ...dueAttributes(firstId) };
   return {
     writes: [put(key, item)],
-    afterCommit: () => enqueueSoon(orgId, firstId, outgoing),
+    afterCommit: () => enqueueSoon(key, orgId, outgoing),
   };
 }
 
@@ -62,26 +63,40 @@ const dueAttributes = (id: number) =>
   indexAttributes(indexes.due("OUTBOX", dueShardOf(id)), addSeconds(graceSeconds).toISOString());
 
 /** A failure does not fail the request, because the change is made and the item is stored. */
-async function enqueueSoon(orgId: number, id: number, events: OutgoingEvent[]): Promise<void> {
+async function enqueueSoon(key: Key, orgId: number, events: OutgoingEvent[]): Promise<void> {
   try {
-    await enqueueAndDelete(orgId, id, events);
+    await enqueueAndDelete(key, orgId, events);
   } catch (error) {
     log.error("events are queued later", error, { orgId });
   }
 }
 
-/** Queues an event twice if the process dies in between; its webhook-id is then the same. */
-async function enqueueAndDelete(orgId: number, id: number, events: OutgoingEvent[]): Promise<void> {
-  await enqueueEvents(orgId, events);
-  await write(remove(keys.outboxItem(orgId, id)));
+/**
+ * Queues an event twice if the process dies in between; its webhook-id is then the same. Events
+ * that the queue refuses stay in the item alone, so that a later try does not repeat the others.
+ */
+async function enqueueAndDelete(key: Key, orgId: number, events: OutgoingEvent[]): Promise<void> {
+  try {
+    await enqueueEvents(orgId, events);
+  } catch (error) {
+    if (error instanceof RefusedEvents && error.events.length < events.length)
+      await keepOnly(key, error.events);
+    throw error;
+  }
+  await write(remove(key));
 }
 
-export interface OutboxItem extends CompressedValue {
+async function keepOnly(key: Key, events: OutgoingEvent[]): Promise<void> {
+  const { gz, blob } = await compress(key, events);
+  const change = gz ? { set: { gz }, remove: ["blob"] } : { set: { blob }, remove: ["gz"] };
+  await transact(update(key, change, { if: exists }));
+}
+
+export interface OutboxItem extends Key, CompressedValue {
   orgId: number;
 }
 
 /** Queues the events of an item that its process has left. */
-export async function enqueueLeftEvents({ orgId, ...value }: OutboxItem): Promise<void> {
-  const events = await decompress<OutgoingEvent[]>(value);
-  await enqueueAndDelete(orgId, events[0]!.id, events);
+export async function enqueueLeftEvents({ pk, sk, orgId, ...value }: OutboxItem): Promise<void> {
+  await enqueueAndDelete({ pk, sk }, orgId, await decompress<OutgoingEvent[]>(value));
 }

@@ -25,9 +25,11 @@ const contact = {
   phone: null,
   company: null,
   timezone: "Europe/London",
+  locale: "en-GB",
   customFields: { plan: "pro" },
   status: "subscribed",
   source: "api",
+  externalId: "user-1815",
   createdAt: "2026-11-30T09:00:00.000Z",
 };
 const campaign = { name: "December news", status: "sent", statusReason: null };
@@ -52,7 +54,7 @@ const detailsByType: Record<WebhookEventType, Record<string, unknown>> = {
   "contact.created": { siteId: 1, data: contact },
   "contact.updated": { siteId: 1, data: { ...contact, changed: ["firstName"] } },
   "contact.unsubscribed": { siteId: 1, data: { ...contact, status: "unsubscribed" } },
-  "contact.deleted": { siteId: 1, data: contact },
+  "contact.deleted": { siteId: 1, data: { ...contact, mergedInto: null } },
   "campaign.sent": { siteId: 1, campaignId: 1, data: campaign },
   "campaign.paused": {
     siteId: 1,

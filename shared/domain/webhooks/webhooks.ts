@@ -11,7 +11,7 @@ import {
   type Write,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import * as vault from "../../adapters/kms/encryption.ts";
+import * as encryption from "../../adapters/kms/encryption.ts";
 import { type CallerScope, requireOrganizationAccess } from "../../caller.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
@@ -275,20 +275,20 @@ export async function decryptSecrets(
   webhook: Webhook,
 ): Promise<[current: string, previous?: string]> {
   const context = encryptionContext(orgId, webhook.id);
-  const current = await vault.decrypt(webhook.sealedSecret, context);
+  const current = await encryption.decrypt(webhook.sealedSecret, context);
   const rotating =
     webhook.sealedPreviousSecret && (webhook.previousSecretUntil ?? "") > now().toISOString();
   return rotating
-    ? [current, await vault.decrypt(webhook.sealedPreviousSecret!, context)]
+    ? [current, await encryption.decrypt(webhook.sealedPreviousSecret!, context)]
     : [current];
 }
 
 async function newSecret(orgId: number, id: number) {
   const secret = randomBytes(32).toString("hex");
-  return { secret, sealedSecret: await vault.encrypt(secret, encryptionContext(orgId, id)) };
+  return { secret, sealedSecret: await encryption.encrypt(secret, encryptionContext(orgId, id)) };
 }
 
-const encryptionContext = (orgId: number, id: number): vault.EncryptionContext => ({
+const encryptionContext = (orgId: number, id: number): encryption.EncryptionContext => ({
   orgId: String(orgId),
   webhookId: String(id),
 });

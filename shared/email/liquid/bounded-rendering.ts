@@ -1,7 +1,7 @@
 // Renders within a budget: each node, loop iteration and written character uses units of it.
 import type { Context, Emitter, Liquid, Template } from "liquidjs";
 import { LiquidError, RenderError, toValueSync } from "liquidjs";
-import { type Budget, budgetOf } from "./budget.ts";
+import { type Budget, budgetKey, budgetOf } from "./budget.ts";
 import { PaidContext } from "./costs.ts";
 import { missingVariables, type VariableReads } from "./variable-reads.ts";
 
@@ -16,7 +16,6 @@ interface RenderBudget {
   reads: VariableReads;
   missing: Set<string> | undefined;
 }
-const budgetKey = "progress";
 
 interface Rendering {
   engine: Liquid;

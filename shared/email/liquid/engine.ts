@@ -4,10 +4,11 @@ import { type FilterImplOptions, filters, Liquid } from "liquidjs";
 import { applyLinkTags, linkTagFilter } from "../link-tags.ts";
 import { renderNodes } from "./bounded-rendering.ts";
 import { type Handler, operators, PaidCaseTag, paid } from "./costs.ts";
+import { LayoutTag, RenderTag } from "./snippet-tags.ts";
 
 const maxSourceLength = 1_100_000;
 
-// Tags that read files or other templates.
+// Tags that read files or other templates. Those of snippets take the place of two.
 const fileTags = ["include", "render", "layout", "block"];
 // Filters with randomness, state across renderings, or expressions in strings.
 const unsafeFilters = [
@@ -41,6 +42,8 @@ function createEngine(escaping: boolean): Liquid {
   for (const name of fileTags) delete liquid.tags[name];
   for (const name of unsafeFilters) liquid.unregisterFilter(name);
   liquid.registerTag("case", PaidCaseTag);
+  liquid.registerTag("render", RenderTag);
+  liquid.registerTag("layout", LayoutTag);
   for (const name of Object.keys(liquid.filters)) {
     const handler = paid(
       name,

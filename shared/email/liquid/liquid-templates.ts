@@ -4,16 +4,24 @@ import { type Liquid, LiquidError, type Template } from "liquidjs";
 import { createContext, inAnyCase, renderToText } from "./bounded-rendering.ts";
 import type { Budget } from "./budget.ts";
 import { engineFor } from "./engine.ts";
-import { compilePlainOutputs, renderPlainOutputs } from "./plain-outputs.ts";
+import { type ParsedSource, parseWithSnippets, type SnippetSources } from "./parse-snippets.ts";
+import { compilePlainOutputs, findShownVariables, renderPlainOutputs } from "./plain-outputs.ts";
 import { type LiquidParts, splitTemplate } from "./template-parts.ts";
-import { checkChains, findVariableReads, type VariableReads } from "./variable-reads.ts";
+import { checkFilters, findVariableReads, type VariableReads } from "./variable-reads.ts";
 
-export interface Parsed extends LiquidParts {
+export interface Parsed extends LiquidParts, Pick<ParsedSource, "size" | "snippetNames"> {
   engine: Liquid;
+  /** With the nodes of snippets in the place of their tags. */
   nodes: Template[];
   reads: VariableReads;
   /** Set when the template has nothing but text and plain outputs. */
   plainOutputs: ReturnType<typeof compilePlainOutputs>;
+}
+
+/** For each placeholder, the variables that it always shows and that the template does not set. */
+export function listShownVariables({ placeholders, reads }: Parsed): string[][] {
+  const given = new Set(reads.all);
+  return findShownVariables(placeholders).map((names) => names.filter((name) => given.has(name)));
 }
 
 interface Rendering {
@@ -25,13 +33,19 @@ interface Rendering {
 
 const maxFilters = 100;
 
-export function parse(source: string, escaping: boolean): Parsed {
+/** Without `snippets`, a template that names one is an error. */
+export function parse(source: string, escaping: boolean, snippets?: SnippetSources): Parsed {
   const engine = engineFor(escaping);
-  const nodes = engine.parse(source);
-  checkChains(nodes, maxFilters);
-  const parts = splitTemplate(nodes);
-  const plainOutputs = compilePlainOutputs(nodes, parts.placeholders);
-  return { engine, nodes, reads: findVariableReads(nodes), plainOutputs, ...parts };
+  const { nodes, expanded, size, snippetNames } = parseWithSnippets(source, {
+    liquid: engine,
+    snippets,
+    part: escaping ? "html" : "text",
+    check: (parsed) => checkFilters(parsed, maxFilters),
+  });
+  const parts = splitTemplate(expanded);
+  const plainOutputs = compilePlainOutputs(expanded, parts.placeholders);
+  const reads = findVariableReads(nodes);
+  return { engine, nodes: expanded, reads, plainOutputs, ...parts, size, snippetNames };
 }
 
 export function renderText(
@@ -56,7 +70,9 @@ export function renderHoles(
   return parsed.placeholders.map((nodes) => renderToText(nodes, context));
 }
 
-/** The line of the template in which the error occurred, if known. */
-export function lineOf(error: unknown): number | undefined {
-  return LiquidError.is(error) ? error.token.getPosition()[0] : undefined;
+/** The line of the template or snippet in which the error occurred, if known. */
+export function placeOf(error: unknown): { line: number; snippet: string | undefined } | undefined {
+  if (!LiquidError.is(error)) return undefined;
+  const [line = 1] = error.token.getPosition();
+  return { line, snippet: error.token.file };
 }

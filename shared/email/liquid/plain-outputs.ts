@@ -2,6 +2,8 @@
 // functions, which take a thirtieth of the engine's time. The engine renders everything else.
 import { Output, type Template, type Token, TypeGuards } from "liquidjs";
 import type { Budget } from "./budget.ts";
+import { ScopedNode } from "./snippet-tags.ts";
+import { mayEndRendering } from "./template-parts.ts";
 
 type Fields = Record<string, unknown>;
 type Text = string | number | boolean | null | undefined;
@@ -23,6 +25,28 @@ export function compilePlainOutputs(
   return compiled.every((outputs) => outputs.every((output) => output !== undefined))
     ? (compiled as PlainOutput[][])
     : undefined;
+}
+
+/**
+ * For each placeholder, the names of the variables that it always shows: those of its outputs
+ * outside of tags, without filters other than `raw`.
+ */
+export const findShownVariables = (placeholders: Template[][]): string[][] =>
+  placeholders.map((nodes) =>
+    nodes.some(mayEndRendering) ? [] : nodes.flatMap((node) => shownBy(node) ?? []),
+  );
+
+function shownBy(node: Template): string | undefined {
+  if (node instanceof Output) return variableOf(node);
+  if (!(node instanceof ScopedNode)) return undefined;
+  const name = shownBy(node.node);
+  return name === undefined || node.tag.hides(name) ? undefined : name;
+}
+
+function variableOf({ value: { initial, filters } }: Output): string | undefined {
+  const [token, ...others] = initial.postfix;
+  const isPlain = filters.every(({ name }) => name === "raw" || !isFilterName(name));
+  return token && !others.length && isPlain ? wordsOf(token)?.join(".") : undefined;
 }
 
 const unitsPerOutput = 1000;
@@ -92,9 +116,11 @@ const textFilters: Record<string, (text: string) => string> = {
   strip: (text) => text.trim(),
 };
 
+/** The engine adds the escaping of outputs as a filter whose name is source text. */
+const isFilterName = (name: string): boolean => /^\w+$/.test(name);
+
 function compileFilter(name: string, args: Token[]): Step | undefined {
-  // The engine adds the escaping of outputs as a filter whose name is source text.
-  if (!/^\w+$/.test(name)) return (value) => escapeText(toText(value));
+  if (!isFilterName(name)) return (value) => escapeText(toText(value));
   const [argument] = args;
   if (name === "default" && args.length === 1 && argument && isQuotedToken(argument))
     return (value) => (isBlank(value) ? argument.content : value);

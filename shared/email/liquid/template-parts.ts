@@ -1,6 +1,7 @@
 // Splits a parsed template into text that all recipients share and placeholders.
 import { BreakTag, ContinueTag, ForTag, type Template, TypeGuards } from "liquidjs";
 import type { MergeText } from "../../providers/provider-adapter.ts";
+import { ScopeStart } from "./snippet-tags.ts";
 import { childNodes } from "./variable-reads.ts";
 
 export interface LiquidParts {
@@ -36,8 +37,9 @@ const literalOf = ({ token }: Template): string | undefined =>
   TypeGuards.isHTMLToken(token) ? token.getContent() : undefined;
 
 const outputlessTags = new Set(["assign", "capture", "comment", "#"]);
-const writesNothing = ({ token }: Template): boolean =>
-  TypeGuards.isTagToken(token) && outputlessTags.has(token.name);
+const writesNothing = (node: Template): boolean =>
+  node instanceof ScopeStart ||
+  (TypeGuards.isTagToken(node.token) && outputlessTags.has(node.token.name));
 
 function addLiteral({ content }: LiquidParts, literal: string) {
   const last = content.at(-1);
@@ -50,7 +52,7 @@ function addToPlaceholder({ content, placeholders }: LiquidParts, nodes: Templat
   else content.push(placeholders.push([...nodes]) - 1);
 }
 
-function mayEndRendering(node: Template): boolean {
+export function mayEndRendering(node: Template): boolean {
   if (node instanceof BreakTag || node instanceof ContinueTag) return true;
   // A `break` in the body of a loop ends only the loop; one in its `else` branch ends more.
   return (node instanceof ForTag ? node.elseTemplates : childNodes(node)).some(mayEndRendering);

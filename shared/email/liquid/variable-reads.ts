@@ -7,6 +7,7 @@ import {
   IfTag,
   ParseError,
   type PropertyAccessToken,
+  type QuotedToken,
   type Template,
   type Token,
   TypeGuards,
@@ -14,6 +15,8 @@ import {
   UnlessTag,
   Value,
 } from "liquidjs";
+import { isTimeZone } from "../../kernel/time-zones.ts";
+import { LayoutTag, SnippetTag } from "./snippet-tags.ts";
 
 export interface VariableReads {
   /** As written in the template (`order.total`), in order of appearance. */
@@ -31,8 +34,24 @@ const alwaysDefined = ["now", "continue"];
 
 export function findVariableReads(nodes: Template[]): VariableReads {
   const reads: VariableReads = { all: new Set(), required: new Map(), operands: new Map() };
-  visit(nodes, [new Set(alwaysDefined)], reads);
+  visit(nodes, [new Set(alwaysDefined)], { ...reads, visited: new Set() });
   return reads;
+}
+
+interface Visit extends VariableReads {
+  /** Names of snippets with the names of their arguments: each pair is visited once. */
+  visited: Set<string>;
+}
+
+/** The nodes of a snippet see the variables of the mail and the arguments of the tag. */
+function visitSnippet(tag: SnippetTag, reads: Visit) {
+  const names = tag.argumentNames();
+  const call = JSON.stringify([tag.snippetName, ...names]);
+  if (!reads.visited.has(call)) {
+    reads.visited.add(call);
+    const slot = tag instanceof LayoutTag ? ["content"] : [];
+    visit(tag.snippet.nodes, [new Set([...alwaysDefined, ...slot, ...names])], reads);
+  }
 }
 
 /** The required variables of this node that the context does not have. */
@@ -50,7 +69,7 @@ export const childNodes = (node: Template): Template[] =>
 
 // A variable that a node sets is defined until the end of the template; the variable of a loop only
 // within the loop.
-function visit(nodes: Template[], scopes: Set<string>[], reads: VariableReads) {
+function visit(nodes: Template[], scopes: Set<string>[], reads: Visit) {
   for (const node of nodes) {
     const conditional =
       node instanceof IfTag || node instanceof UnlessTag || node instanceof CaseTag;
@@ -62,6 +81,8 @@ function visit(nodes: Template[], scopes: Set<string>[], reads: VariableReads) {
         reads.required.set(node, [...(reads.required.get(node) ?? []), ...free]);
     }
     for (const name of node.localScope?.() ?? []) scopes[0]!.add(name.content);
+    if (node instanceof SnippetTag) visitSnippet(node, reads);
+    if (node instanceof LayoutTag) visit(node.content, scopes, reads);
     visit(
       childNodes(node),
       node.blockScope ? [...scopes, new Set(node.blockScope())] : scopes,
@@ -96,17 +117,29 @@ function operandUnits(argument: Value | Token): number {
 /** Whether the template itself names the filter. The engine adds others to escape outputs. */
 const isNamed = ({ name }: { name: string }): boolean => /^\w+$/.test(name);
 
-/** Throws an error with the line if a value passes through more than `most` filters. */
-export function checkChains(nodes: Template[], most: number): void {
+/**
+ * Throws an error with the line if a value passes through more than `most` filters, or if the
+ * template names a time zone that does not exist.
+ */
+export function checkFilters(nodes: Template[], most: number): void {
   for (const node of nodes) {
-    for (const argument of node.arguments?.() ?? [])
-      if (isFiltered(argument) && argument.filters.filter(isNamed).length > most)
-        throw new ParseError(
-          new Error(`a value can pass through at most ${most} filters`),
-          node.token,
-        );
-    checkChains(childNodes(node), most);
+    for (const argument of node.arguments?.() ?? []) {
+      const problem = isFiltered(argument) && findFilterProblem(argument, most);
+      if (problem) throw new ParseError(new Error(problem), node.token);
+    }
+    checkFilters(childNodes(node), most);
   }
+}
+
+function findFilterProblem(
+  { filters }: Value | FilteredValueToken,
+  most: number,
+): string | undefined {
+  if (filters.filter(isNamed).length > most)
+    return `a value can pass through at most ${most} filters`;
+  const zones = filters.filter(({ name }) => name === "date").map(({ args }) => args[1]);
+  const unknown = zones.find((zone) => isQuotedToken(zone) && !isTimeZone(zone.content));
+  return unknown && `there is no time zone ${(unknown as QuotedToken).getText()}`;
 }
 
 const hasDefault = (argument: Value | Token): boolean =>

@@ -1,5 +1,5 @@
-// Which calls mail many people, and what an agent must show before it makes one. The rules read
-// with the caller's key.
+// Which calls mail many people or change what is paid, and what an agent must show before it makes
+// one. The rules read with the caller's key.
 import { isObject } from "../../kernel/json.ts";
 import type { OperationArguments } from "./call-api.ts";
 import { ToolFailure } from "./tool-failure.ts";
@@ -38,6 +38,8 @@ export const approvalRules: Record<string, ApprovalRule> = {
   deleteCampaignVariant: refuseScheduledCampaign,
   updateTemplate: refuseTemplateOfScheduled,
   restoreTemplate: refuseTemplateOfScheduled,
+  updateSnippet: refuseSnippetOfScheduled,
+  restoreSnippet: refuseSnippetOfScheduled,
   updateSegment: refuseContentOfScheduled(({ segmentId, audience }) => [
     segmentId,
     ...(audience?.segments ?? []),
@@ -46,6 +48,9 @@ export const approvalRules: Record<string, ApprovalRule> = {
   sendEmail: limitAddresses,
   sendEmailBatch: previewBatch,
   sendEmailList: limitEmailList,
+  createCampaignSeries: refuseActiveSeries,
+  updateCampaignSeries: refuseRunningSeries,
+  resumeCampaignSeries: refuseResumedSeries,
   createHoliday: refuseHoliday,
   updateHoliday: refuseHoliday,
   enrollSequenceContacts: limitEnrollments,
@@ -54,10 +59,13 @@ export const approvalRules: Record<string, ApprovalRule> = {
   updateSequenceStep: previewStepChange,
   replaceSequenceSteps: previewReplacedSteps,
   deleteSequenceStep: previewStepChange,
+  publishSequenceDraft: previewPublishedSteps,
   upsertContacts: previewAddedContacts,
   addListContacts: previewAddedContacts,
   createContactAction: previewContactAction,
   createImport: previewImport,
+  changePlan: refusePlanChange,
+  cancelPlan: refusePayment,
 };
 
 interface CampaignPreview {
@@ -101,6 +109,32 @@ async function previewRestOfCampaign(
   };
   const preview = { status, statusReason, waitingEmails: accounting.queued };
   return { preview, approved: preview };
+}
+
+const seriesRemedy =
+  "Create the series with the status paused, and ask the user to resume it in the console.";
+
+async function refuseActiveSeries({ body }: OperationArguments): Promise<undefined> {
+  if (isObject(body) && body.status === "paused") return;
+  return refuseResumedSeries();
+}
+
+async function refuseResumedSeries(): Promise<undefined> {
+  throw new ToolFailure(
+    "approval_impossible",
+    "Agents cannot start recurring campaigns, because later recipients have no preview yet",
+    { remedy: seriesRemedy },
+  );
+}
+
+async function refuseRunningSeries({ id }: OperationArguments, read: ReadApi): Promise<undefined> {
+  const { status } = (await read("getCampaignSeries", { id })) as { status: string };
+  if (status === "active")
+    throw new ToolFailure(
+      "approval_impossible",
+      "Agents cannot change recurring campaigns that are active",
+      { remedy: "Pause the series first, and ask the user to resume it in the console." },
+    );
 }
 
 async function refuseScheduledCampaign(
@@ -149,6 +183,29 @@ function refuseTemplateOfScheduled(
     ...variants.map((variant) => variant.templateId),
   ]);
   return refuse(args, read);
+}
+
+interface SnippetUse {
+  kind: string;
+  id: number;
+}
+
+async function refuseSnippetOfScheduled(
+  { id }: OperationArguments,
+  read: ReadApi,
+): Promise<undefined> {
+  const open = [Number(id)];
+  const seen = new Set(open);
+  for (let snippet = open.pop(); snippet !== undefined; snippet = open.pop()) {
+    const { uses } = (await read("listSnippetUses", { id: snippet })) as { uses: SnippetUse[] };
+    for (const use of uses) {
+      if (use.kind === "template") await refuseTemplateOfScheduled({ id: use.id }, read);
+      if (use.kind === "campaign") await refuseScheduledCampaign({ id: use.id }, read);
+      if (use.kind !== "snippet" || seen.has(use.id)) continue;
+      seen.add(use.id);
+      open.push(use.id);
+    }
+  }
 }
 
 async function* readScheduledCampaigns(read: ReadApi): AsyncGenerator<CampaignContent> {
@@ -208,6 +265,20 @@ async function previewBatch(
     fingerprint: string;
   };
   return { preview, approved: [fingerprint, preview] };
+}
+
+/** The preview of a change costs nothing. */
+async function refusePlanChange({ body }: OperationArguments): Promise<undefined> {
+  if (isObject(body) && body.confirm !== true) return;
+  return refusePayment();
+}
+
+async function refusePayment(): Promise<never> {
+  throw new ToolFailure(
+    "approval_impossible",
+    "Agents cannot change or cancel the plan, because it is paid",
+    { remedy: "Ask the user to do it." },
+  );
 }
 
 async function refuseHoliday({ body }: OperationArguments): Promise<undefined> {
@@ -289,6 +360,19 @@ async function previewReplacedSteps(
   if (waiting <= maxWithoutApproval) return undefined;
   const preview = { contactsThatWaitAtChangedSteps: waiting };
   return { preview, approved: [preview, updatedAt] };
+}
+
+async function previewPublishedSteps(
+  { id }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const { draftVersion, steps, sendWindow } = (await read("getSequenceDraft", { id })) as {
+    draftVersion: number;
+    steps: object[];
+    sendWindow?: unknown;
+  };
+  const mailing = await previewReplacedSteps({ id, body: { steps, sendWindow } }, read);
+  return mailing && { ...mailing, approved: [mailing.approved, draftVersion] };
 }
 
 interface ActiveSequence {

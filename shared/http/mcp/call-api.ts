@@ -4,6 +4,7 @@ import { request } from "../../adapters/http/client.ts";
 import { NoResponse } from "../../adapters/http/no-response.ts";
 import { config } from "../../config.ts";
 import { isObject, parseJson } from "../../kernel/json.ts";
+import { type ForwardedClient, forwardedClientHeader, signClient } from "../forwarded-client.ts";
 import type { McpOperation } from "./catalog.ts";
 import { ToolFailure } from "./tool-failure.ts";
 
@@ -19,8 +20,14 @@ const maxResponseBytes = 36 * 1024 * 1024;
 /** The gateway waits at most 30 seconds for the response of a tool, with all its calls. */
 const maxSeconds = 25;
 
-/** `authorization` is the header of the caller. The calls together may take 25 seconds. */
-export function createApiCaller(authorization: string): CallApi {
+interface Agent {
+  /** The header of the caller. */
+  authorization: string;
+  client: ForwardedClient;
+}
+
+/** The calls together may take 25 seconds. */
+export function createApiCaller({ authorization, client }: Agent): CallApi {
   const deadline = performance.now() + maxSeconds * 1000;
   return async (operation, args) => {
     checkNames(operation, args);
@@ -34,6 +41,7 @@ export function createApiCaller(authorization: string): CallApi {
         authorization,
         accept: "application/json, text/csv;q=0.9",
         "user-agent": "pennymail-mcp",
+        [forwardedClientHeader]: await signClient(client, authorization),
         ...(sendsBody && { "content-type": bodyType }),
         ...(typeof idempotencyKey === "string" && { "idempotency-key": idempotencyKey }),
       },

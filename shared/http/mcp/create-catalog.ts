@@ -2,14 +2,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { RouteGroup } from "../dispatch.ts";
-import type { OpenApiDocument, Operation, Parameter } from "../openapi/document.ts";
+import type { OpenApiDocument, OperationObject, Parameter } from "../openapi/document.ts";
 import { componentPrefix, type JsonSchema } from "../openapi/json-schemas.ts";
 import { acceptsIdempotencyKey, type ResponseObject } from "../openapi/response-objects.ts";
 import { basePath, type Route } from "../route.ts";
 import type { McpCatalog, McpGuide, McpOperation } from "./catalog.ts";
 
-/** Items of a page if the agent names no limit: fewer than for programs, to save its context. */
-const defaultPageSize = 20;
+/**
+ * Defaults that differ from those for programs: pages have fewer items, to save the context of the
+ * agent, and an agent does not delete what something uses, unless it says so.
+ */
+const queryDefaults: Record<string, unknown> = { limit: 20, ifUnused: "true" };
 
 export function createCatalog(groups: RouteGroup[], document: OpenApiDocument): McpCatalog {
   const operations = groups
@@ -82,7 +85,7 @@ interface OperationInput {
 }
 
 function createInputSchema(
-  { requestBody }: Operation,
+  { requestBody }: OperationObject,
   { parameters, body, takesIdempotencyKey }: OperationInput,
 ): JsonSchema {
   const required = [
@@ -111,7 +114,7 @@ const idempotencyKey: JsonSchema = {
 const parameterSchema = ({ in: place, name, schema, description }: Parameter): JsonSchema => ({
   ...schema,
   ...(description !== undefined && { description }),
-  ...(place === "query" && name === "limit" && { default: defaultPageSize }),
+  ...(place === "query" && name in queryDefaults && { default: queryDefaults[name] }),
 });
 
 /**

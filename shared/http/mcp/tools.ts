@@ -2,6 +2,7 @@
 import type { Caller } from "../../caller.ts";
 import { isObject } from "../../kernel/json.ts";
 import { permits } from "../../rights.ts";
+import type { ForwardedClient } from "../forwarded-client.ts";
 import type { JsonSchema } from "../openapi/json-schemas.ts";
 import { approvalRules } from "./approval-rules.ts";
 import { requestApproval } from "./approvals.ts";
@@ -16,6 +17,7 @@ export interface ToolContext {
   caller: Caller;
   /** The header of the caller, with the API key. */
   authorization: string;
+  client: ForwardedClient;
   /** Groups whose operations are tools of their own. */
   groups: string[];
 }
@@ -44,8 +46,8 @@ export interface Tools {
 }
 
 export function createTools(context: ToolContext): Tools {
-  const { catalog, groups, authorization } = context;
-  const runner = { ...context, callApi: createApiCaller(authorization) };
+  const { catalog, groups } = context;
+  const runner = { ...context, callApi: createApiCaller(context) };
   const tools = new Map(
     [
       ...commonTools(runner),

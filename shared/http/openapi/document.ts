@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { refusedAddresses } from "../../kernel/email-fields.ts";
+import type { Right } from "../../rights.ts";
 import type { RouteGroup } from "../dispatch.ts";
 import { singular } from "../operation-id.ts";
 import { operationNames } from "../operation-names.ts";
@@ -39,7 +40,7 @@ export interface Parameter {
   schema: JsonSchema;
   example?: unknown;
 }
-export interface Operation {
+export interface OperationObject {
   operationId: string;
   tags: string[];
   summary: string;
@@ -98,6 +99,11 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
           scheme: "bearer",
           description: "API key in the header `Authorization: Bearer pm_live_...`.",
         },
+        basic: {
+          type: "http",
+          scheme: "basic",
+          description: "API key as the user name of Basic authentication, without a password.",
+        },
         session: {
           type: "apiKey",
           in: "cookie",
@@ -118,7 +124,7 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
 
 const introduction = "Marketing and transactional email on your own AWS account or on one machine.";
 
-const createTags = (operations: Operation[]) => {
+const createTags = (operations: OperationObject[]) => {
   const used = new Set(operations.flatMap(({ tags }) => tags));
   return Object.entries(resources)
     .filter(([name]) => used.has(name))
@@ -140,7 +146,7 @@ const pickUsed = (responses: Record<string, ResponseObject>, paths: Paths) => {
 };
 
 /** Operations by path and lower-case method. */
-export type Paths = Record<string, Record<string, Operation>>;
+export type Paths = Record<string, Record<string, OperationObject>>;
 
 function createPaths(groups: RouteGroup[], schemaOf: ToJsonSchema): Paths {
   const all: Paths = {};
@@ -153,7 +159,11 @@ function createPaths(groups: RouteGroup[], schemaOf: ToJsonSchema): Paths {
   return all;
 }
 
-const createOperation = (route: Route, hasPages: boolean, schemaOf: ToJsonSchema): Operation => {
+const createOperation = (
+  route: Route,
+  hasPages: boolean,
+  schemaOf: ToJsonSchema,
+): OperationObject => {
   const { operationId, tag, group, action } = operationNames(route);
   return {
     operationId,
@@ -166,7 +176,10 @@ const createOperation = (route: Route, hasPages: boolean, schemaOf: ToJsonSchema
     ]
       .filter(Boolean)
       .join("\n\n"),
-    security: securityByAuth[route.auth](route),
+    security: [
+      ...(route.takesBasicAuth ? [{ basic: [] }] : []),
+      ...securityByAuth[route.auth](route),
+    ],
     parameters: [
       ...pathParameters(route),
       ...queryParameters(route, schemaOf),
@@ -201,8 +214,12 @@ const accessSentences: Record<Route["auth"], (route: Route) => string> = {
   account: (route) =>
     `Authentication: session, or API key with the scope \`${route.scope}\`${rightAndSites(route)}`,
 };
-const rightAndSites = ({ right, level }: Route): string =>
-  `. Right: \`${right}\`.${siteSentences[level]}`;
+const rightAndSites = ({ right, exportRight, level }: Route): string =>
+  `. Right: \`${right}\`.${exportSentence(exportRight)}${siteSentences[level]}`;
+const exportSentence = (right: Right | undefined): string =>
+  right === undefined
+    ? ""
+    : ` \`format=csv\` also needs the right \`${right}\`, and has an entry in the audit log.`;
 const siteSentences: Record<Route["level"], string> = {
   organization: " Keys and members that are limited to sites are refused.",
   site: "",
@@ -291,15 +308,15 @@ const idempotencyKeyParameter: Parameter = {
 };
 
 function requestBody(
-  { body, rawBodyTypes, signed }: Route,
+  { body, rawBodyTypes, maxSignedBytes }: Route,
   schemaOf: ToJsonSchema,
-): Pick<Operation, "requestBody"> {
+): Pick<OperationObject, "requestBody"> {
   if (rawBodyTypes) {
     const types = Object.entries(rawBodyTypes).map(([type, inside]) => [
       type,
       { schema: schemaOf(inside, "input") },
     ]);
-    const required = signed || Object.values(rawBodyTypes).some(needsFields);
+    const required = maxSignedBytes !== undefined || Object.values(rawBodyTypes).some(needsFields);
     return { requestBody: { required, content: Object.fromEntries(types) } };
   }
   if (!body) return {};

@@ -1,6 +1,6 @@
 // Adds examples to the document: made from the JSON Schemas, and from the records in examples/.
 
-import type { Operation, Parameter } from "./document.ts";
+import type { OperationObject, Parameter } from "./document.ts";
 import { audienceExamples } from "./examples/accounts-and-audience.ts";
 import { analyticsExamples } from "./examples/analytics-and-billing.ts";
 import { campaignExamples } from "./examples/content-and-campaigns.ts";
@@ -12,7 +12,7 @@ import type { MediaType } from "./response-objects.ts";
 
 /** Adds examples to parameters, request bodies and responses. */
 export function addExamples(
-  { operationId, parameters, requestBody, responses }: Operation,
+  { operationId, parameters, requestBody, responses }: OperationObject,
   components: Components,
 ) {
   for (const parameter of parameters) if ("schema" in parameter) addParameterExample(parameter);

@@ -2,17 +2,21 @@
 // reference shows them and programs find them.
 import { readFileSync } from "node:fs";
 import { errorMeanings } from "../../error-codes.ts";
-import type { Operation } from "./document.ts";
+import type { OperationObject } from "./document.ts";
 
 /** In this order. */
 const guideNames = [
   "first-send",
   "welcome-series",
+  "automations",
   "newsletter",
+  "recurring",
+  "languages",
   "topics",
   "importing",
   "webhook-receiver",
   "website",
+  "segment",
   "custom-domain",
   "missing-email",
   "sandbox",
@@ -31,6 +35,7 @@ const guideNames = [
   "idempotency",
   "rate-limits",
   "variables",
+  "react-email",
   "send-status",
   "provider-webhooks",
   "webhooks",
@@ -53,7 +58,7 @@ const read = (name: string): string =>
  * Links lead to places of the API reference: `[log in](#logIn)` to that operation, and
  * `[SDK](sdk.md)` to that guide.
  */
-export function readGuides(operations: Operation[]): string {
+export function readGuides(operations: OperationObject[]): string {
   return guideNames
     .map(read)
     .join("\n")

@@ -1,6 +1,6 @@
 // Links of the OpenAPI document: from a created record to the operations on it. They follow from
 // paths and schemas.
-import type { Operation, Paths } from "./document.ts";
+import type { OperationObject, Paths } from "./document.ts";
 import { type Components, idOf, type JsonSchema, resolveSchema } from "./json-schemas.ts";
 import type { ResponseObject } from "./response-objects.ts";
 
@@ -60,7 +60,7 @@ function createLinks(
     .filter(([one]) => one !== path && parametersOf(one).length === names.length)
     .flatMap(([, methods]) => Object.values(methods));
   return Object.fromEntries(
-    targets.map(({ operationId }: Operation) => [operationId, { operationId, parameters }]),
+    targets.map(({ operationId }: OperationObject) => [operationId, { operationId, parameters }]),
   );
 }
 

@@ -1,13 +1,13 @@
 // Gives the schemas of request bodies and responses names in the components, so that generators
 // make one type of each: `CreateListRequest`, `ContactPage`, `ListEnvelope`.
 import { capitalize } from "../operation-id.ts";
-import type { Operation } from "./document.ts";
+import type { OperationObject } from "./document.ts";
 import { type Components, componentPrefix, idOf, type JsonSchema } from "./json-schemas.ts";
 import type { MediaType } from "./response-objects.ts";
 
 /** Replaces the inline schemas of the operation by references. Throws if a name is taken. */
 export function nameSchemas(
-  { operationId, requestBody, responses }: Operation,
+  { operationId, requestBody, responses }: OperationObject,
   components: Components,
 ): void {
   const base = capitalize(operationId);

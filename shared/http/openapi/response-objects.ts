@@ -202,7 +202,7 @@ function content(
   const bare = {
     schema: contentType.startsWith("application/json")
       ? { type: "object", additionalProperties: {} }
-      : { type: "string", ...(contentType.startsWith("image/") && { format: "binary" }) },
+      : { type: "string", ...(/^image\/|octet-stream/.test(contentType) && { format: "binary" }) },
   };
   return {
     [nameOfType(contentType)]: bare,
@@ -245,7 +245,7 @@ const commonErrorStatuses = (route: Route): string[] => [
   ...(route.path.includes("{") || takesSite(route) ? ["404"] : []),
   ...(acceptsIdempotencyKey(route) ? ["409"] : []),
   ...(route.body || route.rawBodyTypes ? ["413"] : []),
-  ...(route.body || (route.rawBodyTypes && !route.signed) ? ["415"] : []),
+  ...(route.body || (route.rawBodyTypes && !route.maxSignedBytes) ? ["415"] : []),
   ...(route.rateLimit === "none" ? [] : ["429"]),
   "default",
 ];

@@ -19,7 +19,7 @@ const meanings: Record<WebhookEventType, string> = {
   "contact.updated":
     "The address, a field or the status of a contact changed. Tags, lists and scores do not count.",
   "contact.unsubscribed": "A contact became unsubscribed, by a link, the API, a form or an import.",
-  "contact.deleted": "A contact was deleted. `data` is its last state.",
+  "contact.deleted": "A contact was deleted or merged into another one. `data` is its last state.",
   "campaign.sent": "All emails of a campaign were handed over.",
   "campaign.paused": "A user, or the service because of too many bounces, paused a campaign.",
   "sequence.enrolled": "A contact was enrolled in a sequence.",

@@ -43,18 +43,10 @@ const options = {
   showDeveloperTools: "never",
 };
 
-// Requests go to the origin of the page, also if the service has several. Links to older versions
-// of the page name an operation, a group or a guide: #sendEmail, #group-sends, #errors.
+// Requests go to the origin of the page, also if the service has several.
 // The observer adds the names and tab stops that the markup of Scalar lacks.
 const startScript = `
 const options = ${JSON.stringify(options)};
-async function findNewHash(id) {
-  if (id.startsWith("group-")) return id.replace("group-", "#tag/");
-  const { paths } = await (await window.fetch(options.url)).json();
-  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const operation = operations.find(({ operationId }) => operationId === id);
-  return operation ? "#tag/" + operation.tags[0] + "/" + id : "#description/" + id;
-}
 function mendMarkup() {
   const each = (selector, mend) => document.querySelectorAll(selector).forEach(mend);
   each("code.custom-scroll:not([tabindex])", (code) => { code.tabIndex = 0; });
@@ -64,17 +56,12 @@ function mendMarkup() {
   });
   each(".response-card[role=region]", (card) => { card.role = "group"; });
 }
-async function start() {
-  const [, id] = /^#([\\w-]+)$/.exec(location.hash) ?? [];
-  if (id) history.replaceState(null, "", await findNewHash(id));
-  new MutationObserver(mendMarkup).observe(document.body, { childList: true, subtree: true });
-  Scalar.createApiReference("#reference", {
-    ...options,
-    servers: [{ url: location.origin }],
-    generateOperationSlug: ({ operationId }) => operationId,
-  });
-}
-start();
+new MutationObserver(mendMarkup).observe(document.body, { childList: true, subtree: true });
+Scalar.createApiReference("#reference", {
+  ...options,
+  servers: [{ url: location.origin }],
+  generateOperationSlug: ({ operationId }) => operationId,
+});
 `;
 
 const startScriptHash = createHash("sha256").update(startScript).digest("base64");

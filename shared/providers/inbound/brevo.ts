@@ -1,13 +1,12 @@
 // Brevo transactional webhooks (developers.brevo.com/docs/transactional-webhooks): one event per
 // request, or an array if batching is on. No signature, no event ids, no data about the recipient's
 // client.
-import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObject,
   asObjects,
   type EventDetails,
-  hashedEventId,
   ownValue,
   parseJson,
   toProviderEvents,
@@ -20,6 +19,8 @@ export const brevo: InboundAdapter = {
   readEvents: ({ rawBody }) => ({ events: asObjects(parseJson(rawBody)).flatMap(toEvents) }),
   // Brevo retries only after a timeout or 429; even a 5xx is final.
   statuses: { rejected: 401, retryLater: 429 },
+  // At most 500 events.
+  maxBodyBytes: 2 * megabyte,
 };
 
 function toEvents(row: UntrustedJson): ProviderEvent[] {
@@ -31,7 +32,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     email,
     sendId: asObject(parseJson(row["X-Mailin-custom"])).sendId,
     messageId,
-    eventId: hashedEventId(row.event, messageId, email, row.ts_epoch ?? row.ts_event, link),
+    eventId: [row.event, messageId, email, row.ts_epoch ?? row.ts_event, link],
     // `date` is in the time zone of the account, so it is not used.
     at: [row.ts_epoch, row.s_epoch, row.ts_event, row.ts].map(asIsoTime).find(Boolean),
   });

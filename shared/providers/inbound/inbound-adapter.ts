@@ -33,7 +33,7 @@ export const ProviderEvent = z.object({
   sendId: z.int().positive().optional(),
   /** In the same form as in the outcome of the send. */
   providerMessageId: z.string().optional(),
-  /** Unique per provider; the same on every redelivery of the event. */
+  /** A hash, unique per provider; the same on every redelivery of the event. */
   providerEventId: z.string(),
   /** ISO 8601, by the provider's clock. */
   timestamp: z.string(),
@@ -72,6 +72,12 @@ export interface InboundAdapter {
     secret: string,
     verification: { now: Date; fetchCertificate: (url: string) => Promise<string> },
   ): boolean | Promise<boolean>;
+  /**
+   * Ids of sending configs that the events name, for a URL without `config_id`. They are claims of
+   * the sender until the signature is verified with the secret of one of them. Absent if the
+   * provider does not authenticate its webhooks itself. Never throws.
+   */
+  claimedConfigIds?(request: InboundRequest): number[];
   /** Never throws. Leaves out entries that it cannot read. */
   readEvents(request: InboundRequest): ParsedRequest;
   /** Whether the provider only tests the URL. Such a request gets 200 without verification. */
@@ -81,4 +87,10 @@ export interface InboundAdapter {
    * (`retryLater`).
    */
   statuses: { rejected: number; retryLater: number };
+  /** What to check after a rejection, as sentences. The same whether or not the config exists. */
+  rejectionAdvice?: string;
+  /** The largest body that the provider sends, with room. Strangers can send as much, too. */
+  maxBodyBytes: number;
 }
+
+export const megabyte = 1024 * 1024;

@@ -2,7 +2,7 @@
 // per request. The signature covers a time and a token, not the event. A seen token could be sent
 // with any event, so each token is valid for one body.
 import { createHmac } from "node:crypto";
-import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObject,
@@ -11,6 +11,7 @@ import {
   firstText,
   ownValue,
   parseJson,
+  toConfigIds,
   toProviderEvents,
   type UntrustedJson,
 } from "./normalize.ts";
@@ -24,6 +25,10 @@ export const mailgun: InboundAdapter = {
     const expected = createHmac("sha256", secret).update(`${timestamp}${token}`).digest("hex");
     return signatures.some((signature) => equalsSecret(signature, expected));
   },
+  claimedConfigIds({ rawBody }) {
+    const event = asObject(asObject(parseJson(rawBody))["event-data"]);
+    return toConfigIds([asObject(event["user-variables"]).configId]);
+  },
   readEvents({ rawBody }) {
     const body = asObject(parseJson(rawBody));
     const { token, timestamp } = signatureOf(body);
@@ -33,6 +38,8 @@ export const mailgun: InboundAdapter = {
   },
   // 406 is the only status that ends the retries.
   statuses: { rejected: 406, retryLater: 503 },
+  // One event.
+  maxBodyBytes: megabyte,
 };
 
 /** Retries continue for 8 hours and carry the first signature. */
@@ -60,7 +67,7 @@ function toEvents(row: UntrustedJson, token: string, signedAt: string): Provider
     sendId: asObject(row["user-variables"]).sendId,
     messageId: asText(headers["message-id"])?.replace(/^<|>$/g, ""),
     // Mailgun's ids are unique within a day. The token is one per webhook, not per event.
-    eventId: asText(row.id) ? `${row.id}|${at?.slice(0, 10)}` : token,
+    eventId: asText(row.id) ? [row.id, at?.slice(0, 10)] : [token],
     at,
   });
 }

@@ -3,7 +3,12 @@
 // fields.
 // The signature covers no time, and events have no ids.
 import { createHmac } from "node:crypto";
-import type { InboundAdapter, InboundRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  type InboundAdapter,
+  type InboundRequest,
+  megabyte,
+  type ProviderEvent,
+} from "./inbound-adapter.ts";
 import {
   asArray,
   asIsoTime,
@@ -11,9 +16,9 @@ import {
   asObjects,
   type EventDetails,
   firstText,
-  hashedEventId,
   ownValue,
   parseJson,
+  toConfigIds,
   toProviderEvents,
   type UntrustedJson,
 } from "./normalize.ts";
@@ -30,11 +35,19 @@ export const mandrill: InboundAdapter = {
       (isEmpty(form) && equalsSecret(given, signature("test-webhook", url, form)))
     );
   },
+  claimedConfigIds: ({ rawBody }) =>
+    toConfigIds(
+      asObjects(parseJson(formOf(rawBody).get("mandrill_events"))).map(
+        ({ msg }) => asObject(asObject(msg).metadata).configId,
+      ),
+    ),
   readEvents: ({ rawBody }) => ({
     events: asObjects(parseJson(formOf(rawBody).get("mandrill_events"))).flatMap(toEvents),
   }),
   isProbe: isProbe,
   statuses: { rejected: 401, retryLater: 503 },
+  // At most 1,000 events.
+  maxBodyBytes: 10 * megabyte,
 };
 
 /** A request without body (Mandrill tests a URL with HEAD, formerly GET) or without events. */
@@ -65,7 +78,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     email: msg.email,
     sendId: asObject(msg.metadata).sendId,
     messageId: id,
-    eventId: hashedEventId(row.event, id, row.ts, row.url, row.ip),
+    eventId: [row.event, id, row.ts, row.url, row.ip],
     // `msg.ts` is the time at which the mail was sent.
     at: asIsoTime(row.ts),
   });

@@ -23,7 +23,11 @@ export interface RawEvent extends EventDetails {
   email: unknown;
   sendId?: unknown;
   messageId?: unknown;
-  eventId: string | undefined;
+  /**
+   * What distinguishes the event from all others of the provider. Objects and arrays in it are
+   * ignored. Only its hash is stored, because it can contain the address of the recipient.
+   */
+  eventId: readonly unknown[] | undefined;
   at: string | undefined;
 }
 
@@ -40,10 +44,10 @@ export function toProviderEvents({ type, eventId, at, ...raw }: RawEvent): Provi
       type,
       email,
       ...definedOnly({
-        sendId: asSendId(raw.sendId),
+        sendId: asId(raw.sendId),
         providerMessageId: asText(raw.messageId),
       }),
-      providerEventId: eventId.length > maxIdLength ? sha256(eventId) : eventId.toWellFormed(),
+      providerEventId: hashEventId(eventId),
       timestamp: at,
       data: definedOnly({
         url: asText(url),
@@ -58,10 +62,6 @@ export function toProviderEvents({ type, eventId, at, ...raw }: RawEvent): Provi
     },
   ];
 }
-
-/** Makes an event id for providers without event ids. Ignores parts that are objects or arrays. */
-export const hashedEventId = (...parts: unknown[]): string =>
-  sha256(JSON.stringify(parts.map((part) => (typeof part === "object" ? null : part))));
 
 /** Returns undefined for invalid JSON. */
 export function parseJson(source: unknown): unknown {
@@ -120,12 +120,14 @@ export const noSend = 0;
 const isNoSend = (sendId: unknown): boolean => sendId === noSend || sendId === String(noSend);
 
 const maxTextLength = 1000;
-const maxIdLength = 200;
 const maxAddressLength = 320;
 const earliest = Date.UTC(2000);
 const latest = Date.UTC(2100);
 
-const sha256 = (source: string): string => createHash("sha256").update(source).digest("hex");
+function hashEventId(parts: readonly unknown[]): string {
+  const source = JSON.stringify(parts.map((part) => (typeof part === "object" ? null : part)));
+  return createHash("sha256").update(source).digest("hex");
+}
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 const definedOnly = <T extends object>(values: T): Defined<T> =>
@@ -141,10 +143,17 @@ function asEmail(value: unknown): string | undefined {
     : undefined;
 }
 
-function asSendId(value: unknown): number | undefined {
+function asId(value: unknown): number | undefined {
   const number = typeof value === "string" && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
   return Number.isSafeInteger(number) && (number as number) > 0 ? (number as number) : undefined;
 }
+
+/** A request names more configs only if it is forged. */
+const maxClaimedConfigs = 5;
+
+/** The first few ids of sending configs among untrusted values. */
+export const toConfigIds = (values: unknown[]): number[] =>
+  [...new Set(values.flatMap((value) => asId(value) ?? []))].slice(0, maxClaimedConfigs);
 
 const asIpAddress = (value: unknown): string | undefined =>
   typeof value === "string" && isIP(value) ? value : undefined;

@@ -1,6 +1,11 @@
 // Postmark webhooks (postmarkapp.com/developer/webhooks): one event per request, no
 // signature. Test requests carry the secret too.
-import type { InboundAdapter, ParsedRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  type InboundAdapter,
+  megabyte,
+  type ParsedRequest,
+  type ProviderEvent,
+} from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObject,
@@ -18,6 +23,8 @@ export const postmark: InboundAdapter = {
   readEvents: ({ rawBody }): ParsedRequest => ({ events: toEvents(asObject(parseJson(rawBody))) }),
   // Any 4xx except 408 and 429 is final.
   statuses: { rejected: 401, retryLater: 503 },
+  // One event.
+  maxBodyBytes: megabyte,
 };
 
 /**
@@ -29,19 +36,12 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
   const details = kind?.details(row);
   if (!kind || !details) return [];
   const [email, at] = [row[kind.email], row[kind.time]];
-  const parts = [
-    row.RecordType,
-    row.MessageID,
-    email,
-    at,
-    ...(details.url === undefined ? [] : [details.url]),
-  ];
   return toProviderEvents({
     ...details,
     email,
     sendId: asObject(row.Metadata).sendId,
     messageId: row.MessageID,
-    eventId: parts.map((part) => (typeof part === "string" ? part : "")).join("|"),
+    eventId: [row.RecordType, row.MessageID, email, at, details.url],
     at: asIsoTime(at),
   });
 }

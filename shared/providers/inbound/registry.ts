@@ -1,4 +1,4 @@
-import type { ProviderKey } from "../provider-keys.ts";
+import type { WebhookProviderKey } from "../provider-keys.ts";
 import { brevo } from "./brevo.ts";
 import type { InboundAdapter } from "./inbound-adapter.ts";
 import { mailgun } from "./mailgun.ts";
@@ -11,7 +11,7 @@ import { ses } from "./ses.ts";
 import { smtp2go } from "./smtp2go.ts";
 import { sparkpost } from "./sparkpost.ts";
 
-const adapters: Record<ProviderKey, InboundAdapter> = {
+const adapters: Record<WebhookProviderKey, InboundAdapter> = {
   sendgrid,
   ses,
   postmark,

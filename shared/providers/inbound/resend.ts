@@ -2,7 +2,7 @@
 // (docs.svix.com, verifying payloads manually): HMAC-SHA256 over id, time and raw body. A retry has
 // the same id, but a new time and signature.
 import { createHmac } from "node:crypto";
-import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asArray,
   asIsoTime,
@@ -10,10 +10,10 @@ import {
   asText,
   type EventDetails,
   firstText,
-  hashedEventId,
   headerValue,
   ownValue,
   parseJson,
+  toConfigIds,
   toProviderEvents,
   type UntrustedJson,
 } from "./normalize.ts";
@@ -34,10 +34,14 @@ export const resend: InboundAdapter = {
     // The header has several signatures while the secret is rotated, perhaps of other versions.
     return signatures.split(" ", maxSignatures).some((given) => equalsSecret(given, expected));
   },
+  claimedConfigIds: ({ rawBody }) =>
+    toConfigIds([asObject(asObject(asObject(parseJson(rawBody)).data).tags).config_id]),
   readEvents: ({ headers, rawBody }) => ({
     events: asText(headers["svix-id"]) ? toEvents(asObject(parseJson(rawBody))) : [],
   }),
   statuses: { rejected: 401, retryLater: 503 },
+  // One event.
+  maxBodyBytes: megabyte,
 };
 
 const windowSeconds = 300;
@@ -56,7 +60,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     messageId: data.email_id,
     // svix-id differs per webhook: two sending configs of one account would get an event under two
     // ids.
-    eventId: hashedEventId(
+    eventId: [
       row.type,
       details.type,
       data.email_id,
@@ -66,7 +70,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
       click.timestamp,
       click.userAgent,
       click.ipAddress,
-    ),
+    ],
     // `data.created_at` is the time at which the mail was created.
     at: asIsoTime(row.created_at),
   });

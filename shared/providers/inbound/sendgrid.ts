@@ -1,7 +1,7 @@
 // SendGrid's signed Event Webhook (twilio.com/docs/sendgrid, event webhook reference): an array of
 // events, signed with ECDSA over the raw body.
 import { createPublicKey, type KeyObject } from "node:crypto";
-import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObjects,
@@ -9,6 +9,7 @@ import {
   type EventDetails,
   ownValue,
   parseJson,
+  toConfigIds,
   toProviderEvents,
   type UntrustedJson,
 } from "./normalize.ts";
@@ -28,8 +29,12 @@ export const sendgrid: InboundAdapter = {
       key,
     );
   },
+  claimedConfigIds: ({ rawBody }) =>
+    toConfigIds(asObjects(parseJson(rawBody)).map(({ configId }) => configId)),
   readEvents: ({ rawBody }) => ({ events: asObjects(parseJson(rawBody)).flatMap(toEvents) }),
   statuses: { rejected: 401, retryLater: 503 },
+  // SendGrid sends a batch at 768 KB.
+  maxBodyBytes: 2 * megabyte,
 };
 
 /** Parses the "verification key" that SendGrid shows: base64 of a DER public key on P-256. */
@@ -55,7 +60,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     sendId: row.sendId,
     // The X-Message-Id of the send comes first; SendGrid appends a suffix after a dot.
     messageId: asText(row.sg_message_id)?.split(".")[0],
-    eventId: asText(row.sg_event_id),
+    eventId: asText(row.sg_event_id) ? [row.sg_event_id] : undefined,
     at: asIsoTime(row.timestamp),
   });
 }

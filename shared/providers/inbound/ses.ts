@@ -11,7 +11,6 @@ import {
   asText,
   type EventDetails,
   firstText,
-  hashedEventId,
   headerValue,
   ownValue,
   parseJson,
@@ -40,6 +39,12 @@ export const ses: InboundAdapter = {
   },
   // SNS gives up after any 4xx.
   statuses: { rejected: 401, retryLater: 503 },
+  rejectionAdvice:
+    "Check that config_id and the secret in the URL are those of the sending config, that raw " +
+    "message delivery is off at the SNS subscription, and that all events of the sending config " +
+    "come from one SNS topic.",
+  // The limit of a message of SNS.
+  maxBodyBytes: 256 * 1024,
 };
 
 function toEvents(message: sns.SnsEnvelope): ProviderEvent[] {
@@ -53,7 +58,7 @@ function toEvents(message: sns.SnsEnvelope): ProviderEvent[] {
       ...details,
       sendId: asArray(asObject(mail.tags).sendId)[0] ?? headerValue(mail.headers, "x-send-id"),
       messageId: mail.messageId,
-      eventId: fingerprint(message, { mail, detail, details }),
+      eventId: identify(message, { mail, detail, details }),
       at: asIsoTime(detail.timestamp) ?? asIsoTime(message.Timestamp),
     }),
   );
@@ -69,18 +74,11 @@ interface EventParts {
  * SES events have no ids, and SNS gives each copy of an event its own MessageId: per topic, and per
  * format. Bounces and complaints have a feedbackId; other events differ by time, link and client.
  */
-function fingerprint(message: sns.SnsEnvelope, { mail, detail, details }: EventParts): string {
+function identify(message: sns.SnsEnvelope, { mail, detail, details }: EventParts): unknown[] {
   const { type, email, url, ip, userAgent } = details;
   const which = asText(detail.feedbackId) ?? detail.timestamp;
-  return hashedEventId(
-    type,
-    asText(mail.messageId) ?? message.MessageId,
-    email,
-    which,
-    url,
-    ip,
-    userAgent,
-  );
+  const messageId = asText(mail.messageId) ?? message.MessageId;
+  return [type, messageId, email, which, url, ip, userAgent];
 }
 
 interface SesKind {

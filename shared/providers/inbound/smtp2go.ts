@@ -1,13 +1,17 @@
 // SMTP2GO webhooks (developers.smtp2go.com/docs/webhooks-overview): one event per request, as a
 // form unless set to JSON. No signature. SMTP2GO returns our id only if the webhook includes the
 // header X-Send-Id.
-import type { InboundAdapter, InboundRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  type InboundAdapter,
+  type InboundRequest,
+  megabyte,
+  type ProviderEvent,
+} from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObjects,
   type EventDetails,
   firstText,
-  hashedEventId,
   ownValue,
   parseJson,
   toProviderEvents,
@@ -19,6 +23,8 @@ export const smtp2go: InboundAdapter = {
   verify: hasUrlSecret,
   readEvents: (request) => ({ events: parseBody(request).flatMap(toEvents) }),
   statuses: { rejected: 401, retryLater: 503 },
+  // One event.
+  maxBodyBytes: megabyte,
 };
 
 function parseBody({ headers, rawBody }: InboundRequest): UntrustedJson[] {
@@ -38,13 +44,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     sendId: Object.entries(row).find(([name]) => name.toLowerCase() === "x-send-id")?.[1],
     messageId: row.email_id,
     // SMTP2GO does not document whether a retry has the same `id`.
-    eventId: hashedEventId(
-      row.event,
-      row.email_id,
-      row.rcpt,
-      row.time,
-      row.url ?? row.click_url ?? row.link,
-    ),
+    eventId: [row.event, row.email_id, row.rcpt, row.time, row.url ?? row.click_url ?? row.link],
     at: asIsoTime(row.time),
   });
 }

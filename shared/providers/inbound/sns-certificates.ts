@@ -1,7 +1,7 @@
 // Fetches the signing certificates of SNS. Callers check the URL first. The setting SNS_URL
 // replaces its origin.
 
-import * as web from "../../adapters/http/client.ts";
+import * as client from "../../adapters/http/client.ts";
 import { config } from "../../config.ts";
 
 const cache = new Map<string, string>();
@@ -12,7 +12,7 @@ const cache = new Map<string, string>();
 export async function fetchCertificate(url: string): Promise<string> {
   const cached = cache.get(url);
   if (cached) return cached;
-  const { status, text } = await web.request({
+  const { status, text } = await client.request({
     url: withConfiguredOrigin(url),
     timeoutSeconds: 5,
     maxBytes: 20_000,

@@ -1,7 +1,12 @@
 // SparkPost event webhooks (developers.sparkpost.com/api/webhooks): an array of events
 // without signature. The token is in the header of older webhooks, in the custom header
 // X-Webhook-Token, or the password of Basic authentication.
-import type { InboundAdapter, InboundRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  type InboundAdapter,
+  type InboundRequest,
+  megabyte,
+  type ProviderEvent,
+} from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObject,
@@ -11,6 +16,7 @@ import {
   firstText,
   ownValue,
   parseJson,
+  toConfigIds,
   toProviderEvents,
   type UntrustedJson,
 } from "./normalize.ts";
@@ -23,9 +29,17 @@ export const sparkpost: InboundAdapter = {
       headers["x-webhook-token"],
       password(headers.authorization),
     ].some((given) => equalsSecret(given, secret)),
+  claimedConfigIds: ({ rawBody }) =>
+    toConfigIds(
+      asObjects(parseJson(rawBody)).map(
+        (row) => asObject(asObjects(Object.values(asObject(row.msys)))[0]?.rcpt_meta).configId,
+      ),
+    ),
   readEvents: ({ rawBody }) => ({ events: asObjects(parseJson(rawBody)).flatMap(toEvents) }),
   isProbe: isPing,
   statuses: { rejected: 401, retryLater: 503 },
+  // Batches without a published limit.
+  maxBodyBytes: 10 * megabyte,
 };
 
 function password(authorization: string | undefined): string | undefined {
@@ -56,7 +70,7 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
     sendId: asObject(event.rcpt_meta).sendId,
     messageId: event.transmission_id,
     // SparkPost's samples use the same event_id for events of different types.
-    eventId: typeof event.event_id === "string" ? `${event.event_id}|${event.type}` : undefined,
+    eventId: typeof event.event_id === "string" ? [event.event_id, event.type] : undefined,
     at: asIsoTime(event.timestamp),
   });
 }

@@ -7,8 +7,9 @@ import * as imports from "../../../shared/domain/audience/imports/imports.ts";
 import { runImport } from "../../../shared/domain/audience/imports/run-import.ts";
 import * as actions from "../../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../../shared/domain/campaigns/campaign-schema.ts";
+import { NewTemplate } from "../../../shared/domain/content/template-schema.ts";
 import * as templates from "../../../shared/domain/content/templates.ts";
-import * as sends from "../../../shared/domain/sending/sends.ts";
+import { listSends } from "../../../shared/domain/sending/list-sends.ts";
 import { instantOfLocalTime } from "../../../shared/kernel/time-zones.ts";
 import { createCampaignSender, createDraft, runWorkers } from "../../support/campaigns.ts";
 import { createTestSite, newContact, readContactCount } from "../../support/contacts.ts";
@@ -80,7 +81,7 @@ async function linksWithParameters(): Promise<void> {
     '<p><a href="https://shop.example/sale?id=1&amp;size={{ firstName | url_encode }}&b=2">Go</a></p>';
   const template = await templates.create(
     caller,
-    templates.NewTemplate.parse({ siteId, name: "Links", subject: "News", html }),
+    NewTemplate.parse({ siteId, name: "Links", subject: "News", html }),
   );
   await contacts.create(
     caller,
@@ -125,7 +126,7 @@ async function changedClocks(): Promise<void> {
   }
   const seconds = (instantOn(day + 2).getTime() - clock.now().getTime()) / 1000;
   await runWorkers({ forSeconds: seconds });
-  const { sends: all } = await sends.list(caller, { limit: 10 }, { siteId });
+  const { sends: all } = await listSends(caller, { limit: 10 }, { siteId });
   const berlin = new Intl.DateTimeFormat("en", {
     timeZone: timezone,
     hour: "numeric",

@@ -9,11 +9,12 @@ import * as contacts from "../../../shared/domain/audience/contacts/contacts.ts"
 import * as actions from "../../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../../shared/domain/campaigns/campaign-schema.ts";
 import * as resends from "../../../shared/domain/campaigns/resends.ts";
+import { NewTemplate } from "../../../shared/domain/content/template-schema.ts";
 import * as templates from "../../../shared/domain/content/templates.ts";
 import { findDetail } from "../../../shared/domain/delivery-events/send-history.ts";
 import * as sendingConfigs from "../../../shared/domain/senders/sending-configs.ts";
 import { leaseSeconds } from "../../../shared/domain/sending/bulk/lanes.ts";
-import * as sends from "../../../shared/domain/sending/sends.ts";
+import { listSends } from "../../../shared/domain/sending/list-sends.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -209,7 +210,7 @@ async function brokenRecipient(): Promise<void> {
   const sender = await createCampaignSender();
   const template = await templates.create(
     sender.caller,
-    templates.NewTemplate.parse({
+    NewTemplate.parse({
       siteId: sender.siteId,
       name: "Long",
       subject: "News",
@@ -229,7 +230,7 @@ async function brokenRecipient(): Promise<void> {
   await runWorkers(hours(1));
   expect(await readStatus(campaign)).toBe("sent");
   expect(await readConsistentNumbers(sender, campaign.id)).toMatchObject({ sent: 11, failed: 1 });
-  const { sends: failed } = await sends.list(
+  const { sends: failed } = await listSends(
     sender.caller,
     { limit: 10 },
     { campaignId: campaign.id, status: "failed" },
@@ -341,11 +342,13 @@ async function massMailing(): Promise<void> {
   provider.gate = gate;
   const massMail = mailTest.runLane(big.sender.caller.orgId, big.sender.configId);
   while (!provider.calls.length) await clock.sleep(5);
-  const before = clock.now().getTime();
+  // How far the test moves the clock. A busy machine does not count.
+  const readLead = () => clock.now().getTime() - Date.now();
+  const before = readLead();
   await mailTest.send(small, { to: "reset@example.com" });
   await runWorkers();
   expect(small.provider.mails).toMatchObject([{ to: "reset@example.com" }]);
-  expect(clock.now().getTime() - before).toBeLessThan(30_000);
+  expect(readLead() - before).toBeLessThan(30_000);
   expect(provider.mails).toEqual([]);
   open();
   await massMail;

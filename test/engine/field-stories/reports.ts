@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import * as contacts from "../../../shared/domain/audience/contacts/contacts.ts";
 import * as rules from "../../../shared/domain/audience/scoring/scoring-rules.ts";
-import * as sends from "../../../shared/domain/sending/sends.ts";
+import { listSends } from "../../../shared/domain/sending/list-sends.ts";
+import type { Send } from "../../../shared/domain/sending/send-schema.ts";
 import {
   createCampaignSender,
   readCampaign,
@@ -23,7 +24,7 @@ async function sendCampaign(n: number) {
   const campaign = await startDraft(sender);
   await runWorkers(hours(1));
   const { id } = campaign;
-  const { sends: all } = await sends.list(sender.caller, { limit: 100 }, { campaignId: id });
+  const { sends: all } = await listSends(sender.caller, { limit: 100 }, { campaignId: id });
   expect(all).toHaveLength(n);
   return { ...campaign, sends: all };
 }
@@ -57,7 +58,7 @@ async function scanners(): Promise<void> {
     caller,
     rules.NewScoringRule.parse({ siteId, name: "Clicked", trigger: "email_click", points: 5 }),
   );
-  const [scanned, prefetched, read] = all as [sends.Send, sends.Send, sends.Send];
+  const [scanned, prefetched, read] = all as [Send, Send, Send];
   const data = { url: "https://shop.example/" };
   await applyEvents(sender, [
     createEvent(scanned.id, "delivered", 1),

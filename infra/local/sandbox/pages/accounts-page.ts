@@ -5,7 +5,13 @@ interface AccountView {
   account: string;
   providers: Record<
     string,
-    { name: string; url: string; credentials: Record<string, string>; webhookSecret: string }
+    {
+      name: string;
+      url: string;
+      credentials: Record<string, string>;
+      /** Absent: it has no webhooks. */
+      webhookSecret?: string;
+    }
   >;
   recipients: Record<string, string>;
 }
@@ -33,7 +39,8 @@ export const renderAccountsPage = (
   </nav>
 </header>
 <main class="guide">
-<p>This is account <code>${escapeHtml(account)}</code> at each of the ten providers.
+<p>This is account <code>${escapeHtml(account)}</code> at each of the ten providers,
+and at an SMTP server.
 It works as long as the data folder exists.
 Keep <a href="/_local/sandbox?account=${escapeHtml(account)}">this link</a> to see it again.</p>
 <p>Post one of the bodies below to <code>${escapeHtml(publicUrl)}/api/v1/sending-configs</code>.

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
-import { equalInConstantTime } from "../accounts.ts";
+import { equalInConstantTime } from "../../constant-time.ts";
 import {
   basicCredentials,
   type Copy,

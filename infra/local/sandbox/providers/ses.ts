@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { parseAuthorization } from "../../aws-signature.ts";
 import { isValidEmail, readMailbox } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { findUnrenderable, renderHandlebars } from "../merge-syntax.ts";
@@ -19,7 +20,7 @@ import {
   toRecord,
   unsupported,
 } from "../request-reader.ts";
-import { findSignatureError, parseAuthorization } from "../sigv4.ts";
+import { findSignatureError } from "../sigv4.ts";
 import { awsAccountNumber, type SnsTopics } from "../sns.ts";
 import {
   type AcceptedMail,

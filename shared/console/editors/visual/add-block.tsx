@@ -1,15 +1,21 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import {
   IconAlignLeft,
+  IconCode,
   IconColumns2,
   IconHeading,
   IconLetterCase,
   IconLink,
+  IconMenu2,
   IconMinus,
   IconPhoto,
+  IconPlayerPlay,
   IconPlus,
+  IconPuzzle,
+  IconShoppingBag,
   IconSpacingVertical,
   IconSquareRoundedArrowRight,
+  IconTable,
   type TablerIcon,
 } from "@tabler/icons-react";
 import { type BlockPlace, blockNames, takes } from "./block-changes.ts";
@@ -25,6 +31,12 @@ export const blockIcons: Record<BlockType, TablerIcon> = {
   divider: IconMinus,
   spacer: IconSpacingVertical,
   social: IconLink,
+  menu: IconMenu2,
+  video: IconPlayerPlay,
+  table: IconTable,
+  products: IconShoppingBag,
+  html: IconCode,
+  snippet: IconPuzzle,
   footer: IconLetterCase,
 };
 

@@ -9,19 +9,22 @@ import {
   IconItalic,
   IconLink,
   IconList,
+  IconPuzzle,
   IconTrash,
   IconUserPlus,
   type TablerIcon,
 } from "@tabler/icons-react";
 import { type DragEvent, useState } from "react";
+import { inSentence, t } from "../../language/translate.ts";
 import { Form } from "../../parts/form.tsx";
 import { InsertMenu } from "../../parts/insert-menu.tsx";
-import { blockNames, findNextPlace } from "./block-changes.ts";
+import { blockNames, findNextPlace, findPlace } from "./block-changes.ts";
 import { hasText } from "./block-view.tsx";
 import type { DesignBlock } from "./design.ts";
 import { useDesignEditor } from "./design-editor.ts";
 import type { RichTextHandle } from "./rich-text.tsx";
 import type { SelectedLink, TextFormat } from "./rich-text-commands.ts";
+import { SaveSnippet } from "./save-snippet.tsx";
 import { LinkInput } from "./settings-fields.tsx";
 
 interface BlockBarsProps {
@@ -81,28 +84,28 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
   const { insertOptions } = useDesignEditor();
   const [link, setLink] = useState<SelectedLink>();
   return (
-    <div className="block-bar" role="toolbar" aria-label="Text">
+    <div className="block-bar" role="toolbar" aria-label={t("Text")}>
       <BarButton
-        label="Bold"
+        label={t("Bold")}
         icon={IconBold}
         isPressed={format.isBold}
         run={() => text.toggle("bold")}
       />
       <BarButton
-        label="Italic"
+        label={t("Italic")}
         icon={IconItalic}
         isPressed={format.isItalic}
         run={() => text.toggle("italic")}
       />
       <BarButton
-        label="Link"
+        label={t("Link")}
         icon={IconLink}
         isPressed={format.isLink}
         run={() => setLink(text.readLink())}
       />
       {!isSingle && (
         <BarButton
-          label="Bullets"
+          label={t("Bullets")}
           icon={IconList}
           isPressed={format.areItems}
           run={() => text.toggle("items")}
@@ -113,8 +116,8 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
           variant="subtle"
           color="gray"
           size={30}
-          aria-label="Insert a field"
-          title="Insert a field"
+          aria-label={t("Insert a field")}
+          title={t("Insert a field")}
         >
           <IconUserPlus size={16} />
         </ActionIcon>
@@ -143,16 +146,16 @@ function LinkDialog({ initial, onClose, onSet }: LinkDialogProps) {
   const [link, setLink] = useState(initial);
   const set = { mutate: () => onSet(link), isPending: false, error: undefined };
   return (
-    <Modal opened onClose={onClose} title="Link" lockScroll={false}>
-      <Form action="Set link" submission={set} isDisabled={!link.href || !link.text}>
+    <Modal opened onClose={onClose} title={t("Link")} lockScroll={false}>
+      <Form action={t("Set link")} submission={set} isDisabled={!link.href || !link.text}>
         <TextInput
-          label="Text"
+          label={t("Text")}
           maxLength={500}
           value={link.text}
           onChange={({ currentTarget }) => setLink({ ...link, text: currentTarget.value })}
         />
         <LinkInput
-          label="Leads to"
+          label={t("Leads to")}
           value={link.href}
           onChange={(href) => setLink({ ...link, href })}
         />
@@ -162,7 +165,7 @@ function LinkDialog({ initial, onClose, onSet }: LinkDialogProps) {
             className="link-button"
             onClick={() => onSet({ ...initial, href: "" })}
           >
-            Remove the link
+            {t("Remove the link")}
           </button>
         )}
       </Form>
@@ -172,8 +175,9 @@ function LinkDialog({ initial, onClose, onSet }: LinkDialogProps) {
 
 function ActionBar({ block }: { block: DesignBlock }) {
   const { design, move, duplicate, remove, setDragged, openPanel } = useDesignEditor();
+  const [isSaving, setSaving] = useState(false);
   const { id, type } = block;
-  const name = blockNames[type].toLowerCase();
+  const name = inSentence(blockNames[type]);
   const startDrag = (event: DragEvent) => {
     event.dataTransfer.setData("application/x-pennymail-block", id);
     event.dataTransfer.effectAllowed = "move";
@@ -184,28 +188,44 @@ function ActionBar({ block }: { block: DesignBlock }) {
   };
   const drag = { draggable: true, onDragStart: startDrag };
   return (
-    <div className="block-bar" role="toolbar" aria-label={`Actions for ${name}`}>
-      <span className="drag-handle" title="Drag to move" {...drag}>
+    <div className="block-bar" role="toolbar" aria-label={t("Actions for {name}", { name })}>
+      <span className="drag-handle" title={t("Drag to move")} {...drag}>
         <IconGripVertical size={16} />
       </span>
       <BarButton
-        label="Move up"
+        label={t("Move up")}
         icon={IconArrowUp}
-        action="up"
+        action={t("up")}
         isDisabled={!findNextPlace(design.blocks, id, "up")}
         run={() => move(id, "up")}
       />
       <BarButton
-        label="Move down"
+        label={t("Move down")}
         icon={IconArrowDown}
-        action="down"
+        action={t("down")}
         isDisabled={!findNextPlace(design.blocks, id, "down")}
         run={() => move(id, "down")}
       />
-      <BarButton label={`Duplicate ${name}`} icon={IconCopy} run={() => duplicate(id)} />
-      <BarButton label={`Delete ${name}`} icon={IconTrash} run={() => remove(id)} />
+      <BarButton
+        label={t("Duplicate {name}", { name })}
+        icon={IconCopy}
+        run={() => duplicate(id)}
+      />
+      {type !== "snippet" && findPlace(design.blocks, id)?.list === "email" && (
+        <BarButton
+          label={t("Save {name} as a snippet", { name })}
+          icon={IconPuzzle}
+          run={() => setSaving(true)}
+        />
+      )}
+      <BarButton label={t("Delete {name}", { name })} icon={IconTrash} run={() => remove(id)} />
+      {isSaving && <SaveSnippet block={block} onClose={() => setSaving(false)} />}
       <span className="narrow-only">
-        <BarButton label={`Settings of ${name}`} icon={IconAdjustmentsHorizontal} run={openPanel} />
+        <BarButton
+          label={t("Settings of {name}", { name })}
+          icon={IconAdjustmentsHorizontal}
+          run={openPanel}
+        />
       </span>
     </div>
   );

@@ -1,4 +1,5 @@
 // Changes of the blocks of a design. Each returns new blocks.
+import { t } from "../../language/translate.ts";
 import {
   allBlocks,
   type BlockOf,
@@ -9,6 +10,7 @@ import {
   createId,
   type DesignBlock,
   isColumns,
+  isVariable,
   type LeafBlock,
   limits,
   type OwnFields,
@@ -25,32 +27,39 @@ export interface BlockPlace {
 }
 
 export const blockNames: Record<BlockType, string> = {
-  heading: "Heading",
-  text: "Text",
-  button: "Button",
-  image: "Image",
-  columns: "Columns",
-  divider: "Divider",
+  heading: t("Heading"),
+  text: t("Text"),
+  button: t("Button"),
+  image: t("Image"),
+  columns: t("Columns"),
+  divider: t("Divider"),
   spacer: "Space",
-  social: "Social links",
-  footer: "Footer",
+  social: t("Social links"),
+  menu: t("Menu"),
+  video: t("Video"),
+  table: t("Table"),
+  products: t("Products"),
+  html: "HTML",
+  snippet: t("Snippet"),
+  footer: t("Footer"),
 };
 
 const footerText: Paragraph[] = [
-  { spans: [{ text: "You get this email because you signed up for it." }] },
+  { spans: [{ text: t("You get this email because you signed up for it.") }] },
+  { spans: [{ text: "{{ postalAddress }}" }] },
   {
     spans: [
-      { text: "Unsubscribe", href: "{{ unsubscribeUrl }}" },
+      { text: t("Unsubscribe"), href: "{{ unsubscribeUrl }}" },
       { text: " · " },
-      { text: "Choose what you get", href: "{{ preferencesUrl }}" },
+      { text: t("Choose what you get"), href: "{{ preferencesUrl }}" },
     ],
   },
 ];
 
 const newFields: { [Type in BlockType]: () => OwnFields<Type> } = {
-  heading: () => ({ level: 2, align: "left", text: toParagraphs("A heading") }),
+  heading: () => ({ level: 2, align: "left", text: toParagraphs(t("A heading")) }),
   text: () => ({ size: "normal", align: "left", text: toParagraphs("") }),
-  button: () => ({ label: "Read more", href: "", align: "left", isWide: false }),
+  button: () => ({ label: t("Read more"), href: "", align: "left", isWide: false }),
   image: () => {
     const empty = { src: "", alt: "", isDecorative: false, href: "" };
     return { ...empty, align: "center", width: 100 };
@@ -60,8 +69,29 @@ const newFields: { [Type in BlockType]: () => OwnFields<Type> } = {
   spacer: () => ({ height: 24 }),
   social: () => ({
     align: "center",
-    links: ["Instagram", "LinkedIn", "YouTube"].map((name) => ({ name, href: "" })),
+    style: "words",
+    usesBrand: true,
+    links: [t("Instagram"), "LinkedIn", "YouTube"].map((name) => ({ name, href: "" })),
   }),
+  menu: () => ({
+    align: "center",
+    links: [t("New"), t("Sale"), t("Contact")].map((name) => ({ name, href: "" })),
+  }),
+  video: () => ({ src: "", alt: "", href: "", label: t("Play the video") }),
+  table: () => ({
+    hasHeader: true,
+    rows: [
+      [t("Day"), t("Open")],
+      [t("Monday to Friday"), "9 to 18"],
+      [t("Saturday"), "10 to 14"],
+    ],
+  }),
+  products: () => ({
+    ...{ list: "event.items", most: 10 },
+    ...{ image: "image", title: "title", price: "price", link: "url" },
+  }),
+  html: () => ({ code: "" }),
+  snippet: () => ({ name: "" }),
   footer: () => ({ align: "center", text: footerText }),
 };
 
@@ -74,9 +104,9 @@ export const findBlock = (blocks: readonly DesignBlock[], id: string): DesignBlo
 export const canAdd = (blocks: readonly DesignBlock[], count = 1): boolean =>
   allBlocks(blocks).length + count <= limits.blocks;
 
-/** Whether a list takes the block. Columns have no columns in them. */
+/** Whether a list takes the block. Columns have no columns and no snippets in them. */
 export const takes = (list: ListPlace, type: BlockType): boolean =>
-  list === "email" || type !== "columns";
+  list === "email" || (type !== "columns" && type !== "snippet");
 
 const isSameList = (a: ListPlace, b: ListPlace): boolean =>
   a === b ||
@@ -211,11 +241,19 @@ export function changeRatio(block: ColumnsBlock, ratio: ColumnRatio): ColumnsBlo
 
 /** What readers of the email would miss. Undefined: nothing. */
 export function problemOf(block: DesignBlock): string | undefined {
-  if (block.type === "button" && !block.href) return "The button has no link yet.";
+  if (block.type === "button" && !block.href) return t("The button has no link yet.");
   if (block.type === "social" && block.links.some(({ href }) => !href))
-    return "Links without an address are left out.";
+    return t("Links without an address are left out.");
+  if (block.type === "menu" && block.links.some(({ href }) => !href))
+    return t("Links without an address are left out.");
+  if (block.type === "video" && !(block.src && block.href))
+    return t("The video needs a picture and the address that it leads to.");
+  if (block.type === "products" && !isVariable(block.list))
+    return t("Name the list that the products come from.");
+  if (block.type === "snippet" && !block.name) return t("Choose a snippet.");
   if (block.type !== "image") return undefined;
-  if (!block.src) return "The image has no address yet.";
-  if (!block.alt && !block.isDecorative) return "Describe the image for those who cannot see it.";
+  if (!block.src) return t("The image has no address yet.");
+  if (!block.alt && !block.isDecorative)
+    return t("Describe the image for those who cannot see it.");
   return undefined;
 }

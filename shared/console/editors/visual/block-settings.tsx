@@ -1,9 +1,11 @@
-import { Button, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
-import { type ReactNode, useId } from "react";
+import { Button, Select, Switch, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import { directionOf } from "../../../email/languages.ts";
+import { t } from "../../language/translate.ts";
 import { changeRatio, problemOf } from "./block-changes.ts";
+import { Choice } from "./choice.tsx";
 import {
   type Align,
-  type BlockOf,
   type BlockType,
   type ColumnRatio,
   type DesignBlock,
@@ -11,11 +13,21 @@ import {
   type HeadingBlock,
   type ImageWidth,
   limits,
+  type MenuBlock,
   type SocialBlock,
   type TextBlock,
 } from "./design.ts";
 import { useDesignEditor } from "./design-editor.ts";
+import {
+  HtmlSettings,
+  type OwnSettingsProps,
+  ProductsSettings,
+  SnippetSettings,
+  TableSettings,
+  VideoSettings,
+} from "./more-settings.tsx";
 import { ImageInput, LinkInput } from "./settings-fields.tsx";
+import { ShowIfSettings } from "./show-if-settings.tsx";
 
 interface BlockSettingsProps {
   block: DesignBlock;
@@ -23,9 +35,17 @@ interface BlockSettingsProps {
   isInColumn: boolean;
 }
 
+const middle = ["center", t("Middle")] as const;
+/** The values by the side that they mean. */
+const alignChoices = {
+  ltr: [["left", t("Left")], middle, ["right", t("Right")]],
+  rtl: [["right", t("Left")], middle, ["left", t("Right")]],
+} as const;
+
 /** What can be set of the selected block. */
 export function BlockSettings({ block, isInColumn }: BlockSettingsProps) {
-  const { update } = useDesignEditor();
+  const { update, design } = useDesignEditor();
+  const { language = "en" } = design;
   const change = (changes: object) => {
     const name = `${block.id} ${Object.keys(changes).join()}`;
     update(block.id, changes as Partial<DesignBlock>, name);
@@ -37,61 +57,27 @@ export function BlockSettings({ block, isInColumn }: BlockSettingsProps) {
       <OwnSettings block={block} change={change} />
       {"align" in block && (
         <Choice<Align>
-          label="Align"
+          label={t("Align")}
           value={block.align}
-          choices={[
-            ["left", "Left"],
-            ["center", "Middle"],
-            ["right", "Right"],
-          ]}
+          choices={alignChoices[directionOf(language)]}
           onChange={(align) => change({ align })}
         />
       )}
       {!isInColumn && block.type !== "footer" && (
         <Choice<Fill>
-          label="Background"
+          label={t("Background")}
           value={block.fill}
           choices={[
-            ["none", "None"],
-            ["soft", "Soft"],
-            ["accent", "Accent"],
+            ["none", t("None")],
+            ["soft", t("Soft")],
+            ["accent", t("Accent")],
           ]}
           onChange={(fill) => change({ fill })}
         />
       )}
+      <ShowIfSettings block={block} change={change} />
     </div>
   );
-}
-
-interface ChoiceProps<Value extends string> {
-  label: string;
-  value: Value;
-  choices: readonly (readonly [value: Value, label: string])[];
-  onChange(value: Value): void;
-}
-
-/** One of a few. */
-export function Choice<Value extends string>(props: ChoiceProps<Value>): ReactNode {
-  const { label, value, choices, onChange } = props;
-  const id = useId();
-  return (
-    <div className="choice">
-      <span id={id}>{label}</span>
-      <SegmentedControl
-        aria-labelledby={id}
-        size="xs"
-        fullWidth
-        value={value}
-        onChange={(next) => onChange(next as Value)}
-        data={choices.map(([one, words]) => ({ value: one, label: words }))}
-      />
-    </div>
-  );
-}
-
-interface OwnSettingsProps<Type extends BlockType> {
-  block: BlockOf<Type>;
-  change(changes: object): void;
 }
 
 const ownSettings: { [Type in BlockType]: (props: OwnSettingsProps<Type>) => ReactNode } = {
@@ -100,13 +86,21 @@ const ownSettings: { [Type in BlockType]: (props: OwnSettingsProps<Type>) => Rea
   button: ButtonSettings,
   image: ImageSettings,
   columns: ColumnsSettings,
-  divider: () => <p className="quiet">A thin line.</p>,
+  divider: () => <p className="quiet">{t("A thin line.")}</p>,
   spacer: SpacerSettings,
   social: SocialSettings,
+  menu: LinkSettings,
+  video: VideoSettings,
+  table: TableSettings,
+  products: ProductsSettings,
+  html: HtmlSettings,
+  snippet: SnippetSettings,
   footer: () => (
     <p className="quiet">
-      Campaigns and sequences add your postal address and a link to unsubscribe below the email,
-      also if this block has one.
+      {t(
+        "Campaigns and sequences add your postal address and a link to " +
+          "unsubscribe below the email, unless every reader sees them in it.",
+      )}
     </p>
   ),
 };
@@ -122,12 +116,12 @@ function OwnSettings(props: OwnSettingsProps<BlockType>) {
 function HeadingSettings({ block, change }: OwnSettingsProps<"heading">) {
   return (
     <Choice<`${HeadingBlock["level"]}`>
-      label="Size"
+      label={t("Size")}
       value={`${block.level}`}
       choices={[
-        ["1", "Large"],
-        ["2", "Medium"],
-        ["3", "Small"],
+        ["1", t("Large")],
+        ["2", t("Medium")],
+        ["3", t("Small")],
       ]}
       onChange={(level) => change({ level: Number(level) })}
     />
@@ -137,12 +131,12 @@ function HeadingSettings({ block, change }: OwnSettingsProps<"heading">) {
 function TextSettings({ block, change }: OwnSettingsProps<"text">) {
   return (
     <Choice<TextBlock["size"]>
-      label="Size"
+      label={t("Size")}
       value={block.size}
       choices={[
-        ["small", "Small"],
-        ["normal", "Normal"],
-        ["large", "Large"],
+        ["small", t("Small")],
+        ["normal", t("Normal")],
+        ["large", t("Large")],
       ]}
       onChange={(size) => change({ size })}
     />
@@ -153,14 +147,14 @@ function ButtonSettings({ block, change }: OwnSettingsProps<"button">) {
   return (
     <>
       <TextInput
-        label="Words on the button"
+        label={t("Words on the button")}
         maxLength={limits.label}
         value={block.label}
         onChange={({ currentTarget }) => change({ label: currentTarget.value })}
       />
-      <LinkInput label="Leads to" value={block.href} onChange={(href) => change({ href })} />
+      <LinkInput label={t("Leads to")} value={block.href} onChange={(href) => change({ href })} />
       <Switch
-        label="As wide as the email"
+        label={t("As wide as the email")}
         checked={block.isWide}
         onChange={({ currentTarget }) => change({ isWide: currentTarget.checked })}
       />
@@ -171,16 +165,31 @@ function ButtonSettings({ block, change }: OwnSettingsProps<"button">) {
 const spaces = [8, 16, 24, 32, 48, 64, 96];
 
 function SpacerSettings({ block, change }: OwnSettingsProps<"spacer">) {
+  const { height, phoneHeight } = block;
+  const choices = [...new Set([...spaces, height, ...(phoneHeight ? [phoneHeight] : [])])]
+    .toSorted((a, b) => a - b)
+    .map((pixels) => ({ value: String(pixels), label: t("{pixels} pixels", { pixels }) }));
   return (
-    <Select
-      label="Height"
-      allowDeselect={false}
-      data={[...new Set([...spaces, block.height])]
-        .toSorted((a, b) => a - b)
-        .map((height) => ({ value: String(height), label: `${height} pixels` }))}
-      value={String(block.height)}
-      onChange={(height) => change({ height: Number(height) })}
-    />
+    <>
+      <Select
+        label={t("Height")}
+        allowDeselect={false}
+        data={choices}
+        value={String(height)}
+        onChange={(next) => change({ height: Number(next) })}
+      />
+      <Select
+        label={t("Height on phones")}
+        allowDeselect={false}
+        data={[
+          { value: "same", label: t("The same") },
+          { value: "0", label: t("None") },
+          ...choices,
+        ]}
+        value={phoneHeight === undefined ? "same" : String(phoneHeight)}
+        onChange={(next) => change({ phoneHeight: next === "same" ? undefined : Number(next) })}
+      />
+    </>
   );
 }
 
@@ -188,57 +197,57 @@ function ColumnsSettings({ block, change }: OwnSettingsProps<"columns">) {
   return (
     <>
       <Choice<ColumnRatio>
-        label="Widths"
+        label={t("Widths")}
         value={block.ratio}
         choices={[
-          ["1:1", "Halves"],
+          ["1:1", t("Halves")],
           ["1:2", "⅓ ⅔"],
           ["2:1", "⅔ ⅓"],
-          ["1:1:1", "Thirds"],
+          ["1:1:1", t("Thirds")],
         ]}
         onChange={(ratio) => change(changeRatio(block, ratio))}
       />
-      <p className="quiet">They stand below each other on phones.</p>
+      <p className="quiet">{t("They stand below each other on phones.")}</p>
     </>
   );
 }
 
 const imageWidths: [value: `${ImageWidth}`, label: string][] = [
-  ["edge", "From edge to edge"],
-  ["100", "As wide as the text"],
-  ["75", "Three quarters"],
-  ["50", "Half"],
-  ["25", "A quarter"],
+  ["edge", t("From edge to edge")],
+  ["100", t("As wide as the text")],
+  ["75", t("Three quarters")],
+  ["50", t("Half")],
+  ["25", t("A quarter")],
 ];
 
 function ImageSettings({ block, change }: OwnSettingsProps<"image">) {
   return (
     <>
       <ImageInput
-        label="Address of the image"
+        label={t("Address of the image")}
         value={block.src}
         onChange={(src, alt) => change({ src, ...(alt !== undefined && { alt }) })}
       />
       <TextInput
-        label="Description"
-        description="What the image shows, for those who cannot see it."
+        label={t("Description")}
+        description={t("What the image shows, for those who cannot see it.")}
         maxLength={limits.alt}
         disabled={block.isDecorative}
         value={block.alt}
         onChange={({ currentTarget }) => change({ alt: currentTarget.value })}
       />
       <Switch
-        label="It is only decoration"
+        label={t("It is only decoration")}
         checked={block.isDecorative}
         onChange={({ currentTarget }) => change({ isDecorative: currentTarget.checked })}
       />
       <LinkInput
-        label="Leads to (optional)"
+        label={t("Leads to (optional)")}
         value={block.href}
         onChange={(href) => change({ href })}
       />
       <Select
-        label="Width"
+        label={t("Width")}
         allowDeselect={false}
         data={imageWidths.map(([value, label]) => ({ value, label }))}
         value={String(block.width)}
@@ -249,6 +258,38 @@ function ImageSettings({ block, change }: OwnSettingsProps<"image">) {
 }
 
 function SocialSettings({ block, change }: OwnSettingsProps<"social">) {
+  const { theme } = useDesignEditor().design;
+  return (
+    <>
+      <Choice<SocialBlock["style"]>
+        label={t("Look")}
+        value={block.style}
+        choices={[
+          ["words", t("Words")],
+          ["badges", t("Badges")],
+        ]}
+        onChange={(style) => change({ style })}
+      />
+      {theme.usesBrand && (
+        <Switch
+          label={t("The links of the brand")}
+          checked={block.usesBrand === true}
+          onChange={({ currentTarget }) =>
+            change({ usesBrand: currentTarget.checked || undefined })
+          }
+        />
+      )}
+      {!(theme.usesBrand && block.usesBrand) && <LinkSettings block={block} change={change} />}
+    </>
+  );
+}
+
+interface LinkSettingsProps {
+  block: SocialBlock | MenuBlock;
+  change(changes: object): void;
+}
+
+function LinkSettings({ block, change }: LinkSettingsProps) {
   const { links } = block;
   const set = (index: number, changes: Partial<SocialBlock["links"][number]>) =>
     change({ links: links.map((link, i) => (i === index ? { ...link, ...changes } : link)) });
@@ -257,13 +298,13 @@ function SocialSettings({ block, change }: OwnSettingsProps<"social">) {
       {links.map((link, i) => (
         <fieldset key={i} className="plain-fieldset stack">
           <TextInput
-            label={`Name of link ${i + 1}`}
+            label={t("Name of link {number}", { number: i + 1 })}
             maxLength={limits.label}
             value={link.name}
             onChange={({ currentTarget }) => set(i, { name: currentTarget.value })}
           />
           <LinkInput
-            label={`Link ${i + 1} leads to`}
+            label={t("Link {number} leads to", { number: i + 1 })}
             value={link.href}
             onChange={(href) => set(i, { href })}
           />
@@ -273,7 +314,7 @@ function SocialSettings({ block, change }: OwnSettingsProps<"social">) {
             size="xs"
             onClick={() => change({ links: links.filter((_, other) => other !== i) })}
           >
-            Remove link {i + 1}
+            {t("Remove link {number}", { number: i + 1 })}
           </Button>
         </fieldset>
       ))}
@@ -284,7 +325,7 @@ function SocialSettings({ block, change }: OwnSettingsProps<"social">) {
           size="xs"
           onClick={() => change({ links: [...links, { name: "", href: "" }] })}
         >
-          Add a link
+          {t("Add a link")}
         </Button>
       )}
     </>

@@ -1,20 +1,29 @@
 // Blocks as they look in the email. Everything is text or an attribute that React escapes.
+
 import { IconPhoto } from "@tabler/icons-react";
 import type { CSSProperties, ReactNode } from "react";
-import { type Colors, colorsOf, type Surface } from "./colors.ts";
+import { corners, fonts } from "../../../email/brand/brand.ts";
+import { type Colors, colorsOf, type Surface } from "../../../email/brand/colors.ts";
+import { directionOf } from "../../../email/languages.ts";
+import { t } from "../../language/translate.ts";
 import {
   type BlockOf,
   type ColumnsBlock,
   columnRatios,
-  corners,
   type Design,
   type DesignBlock,
-  fonts,
   isColumns,
-  type LeafBlock,
   type Paragraph,
   type Theme,
 } from "./design.ts";
+import {
+  HtmlFace,
+  LinkRowFace,
+  ProductsFace,
+  SnippetFace,
+  TableFace,
+  VideoFace,
+} from "./more-faces.tsx";
 import { bandSpace, blockSpace, groupItems, headingSizes, textSizes, toBands } from "./to-mjml.ts";
 
 export interface BlockLook {
@@ -35,7 +44,7 @@ export function textStyle(block: TextOwner, { colors }: BlockLook): CSSPropertie
     fontSize,
     lineHeight,
     fontWeight: isHeading ? 700 : 400,
-    textAlign: block.align,
+    textAlign: cssAlign[block.align],
     color: block.type === "footer" ? colors.quiet : colors.text,
     "--rich-link": colors.link,
     "--rich-quiet": colors.quiet,
@@ -45,13 +54,15 @@ export function textStyle(block: TextOwner, { colors }: BlockLook): CSSPropertie
 /** The space around a block. */
 export function boxStyle(block: DesignBlock, isInColumn = false): CSSProperties {
   if (block.type === "spacer") return { height: block.height };
+  // Its blocks have their own space.
+  if (block.type === "snippet") return {};
   if (block.type === "image" && block.width === "edge" && !isInColumn) return {};
   const [above, below] = blockSpace[block.type];
   const side = isColumns(block) ? "--columns-side" : "--side";
   return { padding: `${above}px var(${isInColumn ? "--in-column" : side}) ${below}px` };
 }
 
-type FaceBlock = Exclude<LeafBlock, TextOwner>;
+type FaceBlock = Exclude<DesignBlock, TextOwner | ColumnsBlock>;
 interface FaceProps<Type extends FaceBlock["type"]> extends BlockLook {
   block: BlockOf<Type>;
 }
@@ -61,7 +72,18 @@ const faces: { [Type in FaceBlock["type"]]: (props: FaceProps<Type>) => ReactNod
   image: ImageFace,
   divider: ({ colors }) => <span className="face-line" style={{ background: colors.line }} />,
   spacer: () => <span className="face-space" />,
-  social: SocialFace,
+  social: (props) =>
+    props.block.style === "badges" ? (
+      <LinkRowFace {...props} isFilled />
+    ) : (
+      <SocialFace {...props} />
+    ),
+  menu: (props) => <LinkRowFace {...props} isFilled={false} />,
+  video: VideoFace,
+  table: TableFace,
+  products: ProductsFace,
+  html: HtmlFace,
+  snippet: SnippetFace,
 };
 
 /** A block without text of its own. Inline elements only, because a button can hold it. */
@@ -72,7 +94,7 @@ export function BlockFace(props: FaceProps<FaceBlock["type"]>) {
 
 function ButtonFace({ block, theme, colors }: FaceProps<"button">) {
   return (
-    <span className="face" style={{ textAlign: block.align }}>
+    <span className="face" style={{ textAlign: cssAlign[block.align] }}>
       <span
         className="face-button"
         style={{
@@ -82,7 +104,7 @@ function ButtonFace({ block, theme, colors }: FaceProps<"button">) {
           borderRadius: corners[theme.corners],
         }}
       >
-        {block.label || "Button"}
+        {block.label || t("Button")}
       </span>
     </span>
   );
@@ -92,11 +114,16 @@ function SocialFace({ block, colors }: FaceProps<"social">) {
   return (
     <span
       className="face"
-      style={{ textAlign: block.align, color: colors.link, fontSize: 13, lineHeight: 1.6 }}
+      style={{
+        textAlign: cssAlign[block.align],
+        color: colors.link,
+        fontSize: 13,
+        lineHeight: 1.6,
+      }}
     >
       {block.links.map(({ name, href }, i) => (
         <span key={i} className={href ? "face-link" : "face-link face-open"}>
-          {name || "Name"}
+          {name || t("Name")}
         </span>
       ))}
     </span>
@@ -106,7 +133,7 @@ function SocialFace({ block, colors }: FaceProps<"social">) {
 function ImageFace({ block, theme, colors }: FaceProps<"image">) {
   const isEdge = block.width === "edge";
   return (
-    <span className="face" style={{ textAlign: block.align }}>
+    <span className="face" style={{ textAlign: cssAlign[block.align] }}>
       {block.src ? (
         <img
           src={block.src}
@@ -118,7 +145,7 @@ function ImageFace({ block, theme, colors }: FaceProps<"image">) {
         />
       ) : (
         <span className="face-empty" style={{ borderColor: colors.quiet, color: colors.quiet }}>
-          <IconPhoto size={20} /> Add an image
+          <IconPhoto size={20} /> {t("Add an image")}
         </span>
       )}
     </span>
@@ -146,6 +173,9 @@ interface BandLook {
   isLast: boolean;
 }
 
+/** A right-to-left email begins its lines on the right. */
+export const cssAlign = { left: "start", center: "center", right: "end" } as const;
+
 /** The background of a block within its band. */
 export function bandStyle(
   { surface, blocks, isFirst, isLast }: BandLook,
@@ -170,8 +200,9 @@ export const columnsStyle = ({ ratio }: ColumnsBlock): CSSProperties =>
     "--columns": columnRatios[ratio].map((share) => `minmax(0, ${share}fr)`).join(" "),
   }) as CSSProperties;
 
-export const emailStyle = ({ theme }: Design): CSSProperties =>
+export const emailStyle = ({ theme, language = "en" }: Design): CSSProperties =>
   ({
+    direction: directionOf(language),
     background: theme.background,
     color: theme.text,
     fontFamily: fonts[theme.font].family,
@@ -214,7 +245,7 @@ interface StaticBlockProps extends BlockLook {
   isInColumn?: boolean;
 }
 
-function StaticBlock({ block, isInColumn = false, ...look }: StaticBlockProps) {
+export function StaticBlock({ block, isInColumn = false, ...look }: StaticBlockProps) {
   if (isColumns(block))
     return (
       <div className="canvas-columns" style={{ ...boxStyle(block), ...columnsStyle(block) }}>

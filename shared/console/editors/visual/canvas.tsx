@@ -1,4 +1,6 @@
 import { type DragEvent, type KeyboardEvent, type SyntheticEvent, useState } from "react";
+import { colorsOf } from "../../../email/brand/colors.ts";
+import { inSentence, t } from "../../language/translate.ts";
 import { AddBlock } from "./add-block.tsx";
 import { BlockBars } from "./block-bars.tsx";
 import { type BlockPlace, blockNames, type ListPlace, problemOf, takes } from "./block-changes.ts";
@@ -15,11 +17,11 @@ import {
   type TextOwner,
   textStyle,
 } from "./block-view.tsx";
-import { colorsOf } from "./colors.ts";
 import { type ColumnsBlock, type DesignBlock, isColumns, plainTextOf } from "./design.ts";
 import { useDesignEditor } from "./design-editor.ts";
 import { RichText, type RichTextHandle } from "./rich-text.tsx";
 import type { TextFormat } from "./rich-text-commands.ts";
+import { describeShowIf } from "./show-if.ts";
 
 /** The email as it looks, with its blocks to edit. */
 export function Canvas() {
@@ -43,7 +45,7 @@ export function Canvas() {
       {...handlers}
     >
       <Logo theme={theme} />
-      <ol className="canvas-list" aria-label="Blocks of the email">
+      <ol className="canvas-list" aria-label={t("Blocks of the email")}>
         {bandsOf(blocks).flatMap((band) =>
           band.blocks.map((block, i) => (
             <li key={block.id} style={bandStyle(band, i, theme)}>
@@ -58,7 +60,11 @@ export function Canvas() {
           )),
         )}
         <li className="canvas-end">
-          <Slot place={{ list: "email", index: blocks.length }} drop={drop} label="at the end" />
+          <Slot
+            place={{ list: "email", index: blocks.length }}
+            drop={drop}
+            label={t("Add a block at the end")}
+          />
         </li>
       </ol>
     </div>
@@ -80,7 +86,7 @@ const isSamePlace = (a: BlockPlace | undefined, b: BlockPlace): boolean =>
 interface SlotProps {
   place: BlockPlace;
   drop: Drop;
-  /** "before block 2" */
+  /** "Add a block before the text" */
   label: string;
 }
 
@@ -92,7 +98,7 @@ function Slot({ place, drop, label }: SlotProps) {
   const isTarget = isSamePlace(drop.target, place);
   return (
     <div className={isTarget ? "slot is-target" : "slot"} {...onDrop}>
-      <AddBlock place={place} label={`Add a block ${label}`} />
+      <AddBlock place={place} label={label} />
     </div>
   );
 }
@@ -144,6 +150,7 @@ function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockIte
   const [text, setText] = useState<RichTextHandle | null>(null);
   const [format, setFormat] = useState(noFormat);
   const isSelected = block.id === selectedId && !isReadOnly;
+  const shownIf = describeShowIf(block.showIf);
   const { list, index } = place;
   const onDrop = useDrop(place, drop, { list, index: index + 1 });
   const press = (event: KeyboardEvent) => {
@@ -166,7 +173,11 @@ function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockIte
   const handlers = { onFocus: selectThis, onClick: selectThis, onKeyDown: press };
   return (
     <>
-      <Slot place={place} drop={drop} label={`before ${blockNames[block.type].toLowerCase()}`} />
+      <Slot
+        place={place}
+        drop={drop}
+        label={t("Add a block before {name}", { name: inSentence(blockNames[block.type]) })}
+      />
       <div
         className={isSelected ? "block is-selected" : "block"}
         data-block={block.id}
@@ -174,6 +185,9 @@ function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockIte
         {...onDrop}
       >
         {isSelected && <BlockBars block={block} text={text} format={format} />}
+        {shownIf && (
+          <span className="shown-if">{t("Only if {condition}", { condition: shownIf })}</span>
+        )}
         <div style={boxStyle(block, isInColumn)}>
           <BlockContent
             block={block}
@@ -243,13 +257,17 @@ function Columns({ block, look, drop }: ColumnsProps) {
   return (
     <>
       <button type="button" className="columns-face" data-focus="">
-        Columns
+        {t("Columns")}
       </button>
       <div className="canvas-columns" style={columnsStyle(block)}>
         {block.columns.map((column, i) => {
           const list: ListPlace = { columnsId: block.id, column: i };
           return (
-            <ol key={i} className="canvas-list" aria-label={`Column ${i + 1}`}>
+            <ol
+              key={i}
+              className="canvas-list"
+              aria-label={t("Column {number}", { number: i + 1 })}
+            >
               {column.map((one, index) => (
                 <li key={one.id}>
                   <BlockItem block={one} place={{ list, index }} drop={drop} isInColumn {...look} />
@@ -259,7 +277,7 @@ function Columns({ block, look, drop }: ColumnsProps) {
                 <Slot
                   place={{ list, index: column.length }}
                   drop={drop}
-                  label={`at the end of column ${i + 1}`}
+                  label={t("Add a block at the end of column {number}", { number: i + 1 })}
                 />
               </li>
             </ol>

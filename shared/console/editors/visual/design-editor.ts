@@ -1,4 +1,5 @@
 import { createContext, useContext } from "react";
+import { t } from "../../language/translate.ts";
 import type { DraftHistory } from "../../parts/draft-history.ts";
 import type { InsertOption } from "../../parts/insert-menu.tsx";
 import {
@@ -9,6 +10,7 @@ import {
   duplicateBlock,
   findBlock,
   findNextPlace,
+  findPlace,
   insertBlock,
   moveBlock,
   neighborOf,
@@ -23,6 +25,7 @@ export type Dragged = { id: string; type: BlockType } | { id?: undefined; type: 
 /** What every part of the editor needs. */
 export interface DesignEditor {
   design: Design;
+  siteId: number;
   isReadOnly: boolean;
   insertOptions: Record<string, InsertOption[]>;
   selectedId: string | undefined;
@@ -34,6 +37,8 @@ export interface DesignEditor {
   moveTo(id: string, place: BlockPlace): void;
   duplicate(id: string): void;
   remove(id: string): void;
+  /** Puts another block in its place. */
+  replace(id: string, block: DesignBlock): void;
   dragged: Dragged | undefined;
   setDragged(dragged: Dragged | undefined): void;
   /** Shows the panel where it does not stand beside the canvas. */
@@ -61,7 +66,7 @@ export function createBlockActions({ history, select, focus, announce }: BlockAc
   const set = (next: DesignBlock[], name?: string) => change({ ...design, blocks: next }, name);
   const isFull = (count: number) => {
     if (canAdd(blocks, count)) return false;
-    announce(`An email has at most ${limits.blocks} blocks.`);
+    announce(t("An email has at most {blocks} blocks.", { blocks: limits.blocks }));
     return true;
   };
   const show = (id: string) => {
@@ -76,33 +81,43 @@ export function createBlockActions({ history, select, focus, announce }: BlockAc
       const block = createBlock(type);
       set(insertBlock(blocks, place, block));
       show(block.id);
-      announce(`${blockNames[type]} added.`);
+      announce(t("{name} added.", { name: blockNames[type] }));
     },
     move(id: string, direction: "up" | "down") {
       const place = findNextPlace(blocks, id, direction);
       if (!place) return;
       set(moveBlock(blocks, id, place));
       focus(id, direction);
-      announce(`${nameOf(id)} moved ${direction}.`);
+      const name = nameOf(id);
+      announce(
+        direction === "up" ? t("{name} moved up.", { name }) : t("{name} moved down.", { name }),
+      );
     },
     moveTo(id: string, place: BlockPlace) {
       set(moveBlock(blocks, id, place));
       show(id);
-      announce(`${nameOf(id)} moved.`);
+      announce(t("{name} moved.", { name: nameOf(id) }));
     },
     duplicate(id: string) {
       const copied = isFull(20) ? undefined : duplicateBlock(blocks, id);
       if (!copied) return;
       set(copied.blocks);
       show(copied.copyId);
-      announce(`${nameOf(id)} duplicated.`);
+      announce(t("{id} duplicated.", { id: nameOf(id) }));
+    },
+    replace(id: string, block: DesignBlock) {
+      const place = findPlace(blocks, id);
+      if (!place) return;
+      set(insertBlock(removeBlock(blocks, id), place, block));
+      show(block.id);
+      announce(t("{name} added.", { name: blockNames[block.type] }));
     },
     remove(id: string) {
       const neighbor = neighborOf(blocks, id);
       set(removeBlock(blocks, id));
       select(neighbor);
       if (neighbor) focus(neighbor);
-      announce(`${nameOf(id)} deleted. Undo brings it back.`);
+      announce(t("{id} deleted. Undo brings it back.", { id: nameOf(id) }));
     },
   };
 }

@@ -1,6 +1,16 @@
 // The design of a visual email: blocks and a theme. It is stored as `designJson` of a template.
 // Nothing in it is HTML: texts are spans, so no value of it can run in a page.
 
+import {
+  type Brand,
+  type Corners,
+  defaultBrand,
+  type FontName,
+} from "../../../email/brand/brand.ts";
+import type { Palette } from "../../../email/brand/colors.ts";
+import type { Direction, Language } from "../../../email/languages.ts";
+
+/** In a right-to-left email, "left" and "right" change sides: "left" is where a line begins. */
 export type Align = "left" | "center" | "right";
 /** What a block stands on: the email itself, a tint of the accent, or the accent. */
 export type Fill = "none" | "soft" | "accent";
@@ -23,6 +33,28 @@ interface BlockBase {
   id: string;
   /** Blocks in columns stand on what the columns stand on. */
   fill: Fill;
+  /** The recipients that see the block. Absent: all. */
+  showIf?: ShowIf | undefined;
+}
+
+export type ConditionOperator =
+  | "is"
+  | "is-not"
+  | "contains"
+  | "is-filled"
+  | "is-empty"
+  | "is-more"
+  | "is-less";
+export interface ShowCondition {
+  /** A variable of the email, such as `firstName` or `event.total`. */
+  field: string;
+  operator: ConditionOperator;
+  /** Not used by `is-filled` and `is-empty`. */
+  value: string;
+}
+export interface ShowIf {
+  match: "all" | "any";
+  conditions: ShowCondition[];
 }
 export interface HeadingBlock extends BlockBase {
   type: "heading";
@@ -63,11 +95,54 @@ export interface SpacerBlock extends BlockBase {
   type: "spacer";
   /** Pixels. */
   height: number;
+  /** Pixels on phones. Absent: the same. */
+  phoneHeight?: number | undefined;
 }
 export interface SocialBlock extends BlockBase {
   type: "social";
   align: Align;
+  /** Shows the links of the brand, if the theme uses the brand. */
+  usesBrand?: true | undefined;
   links: { name: string; href: string }[];
+  /** How the links look. */
+  style: "words" | "badges";
+}
+/** Links in a row, such as those to the parts of a shop. */
+export interface MenuBlock extends BlockBase {
+  type: "menu";
+  align: Align;
+  links: { name: string; href: string }[];
+}
+/** A picture of the video that leads to it, because mail programs play none. */
+export interface VideoBlock extends BlockBase {
+  type: "video";
+  src: string;
+  alt: string;
+  href: string;
+  label: string;
+}
+export interface TableBlock extends BlockBase {
+  type: "table";
+  /** All rows have the same number of cells. */
+  rows: string[][];
+  hasHeader: boolean;
+}
+/** A row for each item of a list variable. */
+export interface ProductsBlock extends BlockBase {
+  type: "products";
+  /** The variable, such as `event.items`. */
+  list: string;
+  most: number;
+  /** Names of the fields of an item. Empty: not shown. */
+  image: string;
+  title: string;
+  price: string;
+  link: string;
+}
+/** HTML that somebody wrote. The canvas shows it as text. */
+export interface HtmlBlock extends BlockBase {
+  type: "html";
+  code: string;
 }
 /** Small and quiet. At the end it stands below the email's surface. */
 export interface FooterBlock extends BlockBase {
@@ -83,6 +158,11 @@ export type LeafBlock =
   | DividerBlock
   | SpacerBlock
   | SocialBlock
+  | MenuBlock
+  | VideoBlock
+  | TableBlock
+  | ProductsBlock
+  | HtmlBlock
   | FooterBlock;
 
 export type ColumnRatio = "1:1" | "1:2" | "2:1" | "1:1:1";
@@ -92,25 +172,27 @@ export interface ColumnsBlock extends BlockBase {
   /** As many as the ratio has parts. They stand below each other on phones. */
   columns: LeafBlock[][];
 }
-export type DesignBlock = LeafBlock | ColumnsBlock;
+/** The block shows a snippet of the site, and follows its changes. */
+export interface SnippetBlock extends BlockBase {
+  type: "snippet";
+  /** Empty: none is chosen yet. */
+  name: string;
+}
+/** Blocks that cannot be in columns. */
+export type WideBlock = ColumnsBlock | SnippetBlock;
+export type DesignBlock = LeafBlock | WideBlock;
 export type BlockType = DesignBlock["type"];
 export type BlockOf<Type extends BlockType> = Extract<DesignBlock, { type: Type }>;
 /** What only blocks of a type have. */
 export type OwnFields<Type extends BlockType> = Omit<BlockOf<Type>, keyof BlockBase | "type">;
 
-export type FontName = "system" | "arial" | "georgia" | "verdana" | "trebuchet" | "courier";
-
-export interface Theme {
+export interface Theme extends Palette {
+  /** Font, colours, corners and logo are those of the brand, and follow its changes. */
+  usesBrand?: true;
   font: FontName;
   /** Pixels. */
   width: EmailWidth;
-  /** Colours as `#rrggbb`. */
-  accent: string;
-  /** Behind the email. */
-  background: string;
-  surface: string;
-  text: string;
-  corners: "square" | "soft" | "round";
+  corners: Corners;
   /** Above the email. Without a source there is none. */
   logo: { src: string; alt: string; href: string; width: number };
 }
@@ -119,6 +201,8 @@ export type EmailWidth = 520 | 600 | 680;
 export interface Design {
   editor: typeof editorName;
   version: typeof designVersion;
+  /** The language of the email. Absent: English. */
+  language?: Language;
   /** What inboxes show after the subject. */
   previewText: string;
   theme: Theme;
@@ -143,6 +227,14 @@ export const limits = {
   links: 12,
   minSpace: 8,
   maxSpace: 120,
+  conditions: 5,
+  variable: 100,
+  value: 200,
+  code: 20_000,
+  rows: 30,
+  cells: 5,
+  cell: 200,
+  products: 20,
   minLogo: 40,
   maxLogo: 400,
 };
@@ -154,30 +246,46 @@ export const columnRatios: Record<ColumnRatio, readonly number[]> = {
   "1:1:1": [33.33, 33.33, 33.33],
 };
 
-export const fonts: Record<FontName, { label: string; family: string }> = {
-  system: {
-    label: "System",
-    family: "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif",
-  },
-  arial: { label: "Arial", family: "Arial, Helvetica, sans-serif" },
-  georgia: { label: "Georgia", family: "Georgia, 'Times New Roman', serif" },
-  verdana: { label: "Verdana", family: "Verdana, Geneva, sans-serif" },
-  trebuchet: { label: "Trebuchet", family: "'Trebuchet MS', Helvetica, sans-serif" },
-  courier: { label: "Courier", family: "'Courier New', Courier, monospace" },
-};
-
-export const corners: Record<Theme["corners"], number> = { square: 0, soft: 8, round: 24 };
-
 export const defaultTheme: Theme = {
-  font: "system",
+  ...defaultBrand.colors,
+  font: defaultBrand.font,
   width: 600,
-  accent: "#3b49c4",
-  background: "#f3f4f7",
-  surface: "#ffffff",
-  text: "#23262d",
-  corners: "soft",
+  corners: defaultBrand.corners,
   logo: { src: "", alt: "", href: "", width: 140 },
 };
+
+/** The design as it looks with the brand, if it uses it. Not for storing. */
+export function applyBrand(design: Design, brand: Brand): Design {
+  const { theme } = design;
+  if (!theme.usesBrand) return design;
+  const { colors, font, corners, logo } = brand;
+  const { url = "", alt = "", link, width = defaultTheme.logo.width } = logo ?? {};
+  const links = brand.socialLinks.map((one) => ({ name: one.name, href: one.url }));
+  const show = <Block extends DesignBlock>(block: Block): Block =>
+    block.type === "social" && block.usesBrand ? { ...block, links } : block;
+  return {
+    ...design,
+    theme: { ...theme, ...colors, font, corners, logo: { src: url, alt, href: link ?? "", width } },
+    blocks: design.blocks.map((block) =>
+      isColumns(block)
+        ? { ...block, columns: block.columns.map((column) => column.map(show)) }
+        : show(block),
+    ),
+  };
+}
+
+/** The design with its own copy of the brand, which it does not follow any more. */
+export function copyBrand(design: Design, brand: Brand): Design {
+  const shown = applyBrand(design, brand);
+  const { usesBrand: _, ...theme } = shown.theme;
+  return { ...shown, theme };
+}
+
+/** The side of the email. */
+export function sideOf(align: Align, direction: Direction): Align {
+  if (align === "center" || direction === "ltr") return align;
+  return align === "left" ? "right" : "left";
+}
 
 /** A text without marks. Each line is a paragraph. */
 export const toParagraphs = (text: string): Paragraph[] =>
@@ -205,8 +313,16 @@ export function toLink(typed: string): string {
   return /^[\w-]+(\.[\w-]+)+([/?#:]|$)/.test(text) ? `https://${text}` : "";
 }
 
+export const isWide = (block: DesignBlock): block is WideBlock =>
+  block.type === "columns" || block.type === "snippet";
+
+/** Whether Liquid can read such a variable. */
+export const isVariable = (path: string): boolean => /^[\w-]+(\.[\w-]+)*$/.test(path);
+
 export const isColumns = (block: DesignBlock): block is ColumnsBlock => block.type === "columns";
 
 /** All blocks, with those in columns. */
 export const allBlocks = (blocks: readonly DesignBlock[]): DesignBlock[] =>
-  blocks.flatMap((block) => (isColumns(block) ? [block, ...block.columns.flat()] : [block]));
+  blocks.flatMap((block): DesignBlock[] =>
+    isColumns(block) ? [block, ...block.columns.flat()] : [block],
+  );

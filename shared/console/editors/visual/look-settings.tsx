@@ -1,123 +1,143 @@
-import { Select, TextInput } from "@mantine/core";
-import { Choice } from "./block-settings.tsx";
-import { contrast, readableContrast } from "./colors.ts";
-import { type Design, type FontName, fonts, limits, type Theme } from "./design.ts";
+import { Select, Switch, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { type Language, languages } from "../../../email/languages.ts";
+import { t } from "../../language/translate.ts";
+import { languageName } from "../../parts/language-name.ts";
+import { Choice } from "./choice.tsx";
+import { copyBrand, type Design, limits, type Theme } from "./design.ts";
+import { ColorInputs, CornersChoice, FontSelect } from "./look-fields.tsx";
 import { ImageInput, LinkInput } from "./settings-fields.tsx";
+import { useBrand } from "./use-brand.ts";
 
 interface LookSettingsProps {
   design: Design;
+  siteId: number;
   isReadOnly: boolean;
   onChange(design: Design, name: string): void;
 }
 
 const colorNames = {
-  accent: "Accent: buttons and links",
-  text: "Text",
-  surface: "Email",
-  background: "Around the email",
+  accent: t("Accent: buttons and links"),
+  text: t("Text"),
+  surface: t("Email"),
+  background: t("Around the email"),
 };
 
 /** Colours, font, width and logo of the whole email. */
-export function LookSettings({ design, isReadOnly, onChange }: LookSettingsProps) {
+export function LookSettings({ design, siteId, isReadOnly, onChange }: LookSettingsProps) {
   const { theme, previewText } = design;
+  const { brand } = useBrand(siteId);
   const change = (changes: Partial<Theme>) =>
     onChange({ ...design, theme: { ...theme, ...changes } }, `theme ${Object.keys(changes)}`);
-  const changeLogo = (changes: Partial<Theme["logo"]>) =>
-    change({ logo: { ...theme.logo, ...changes } });
-  const isHardToRead = contrast(theme.text, theme.surface) < readableContrast;
   return (
     <fieldset className="plain-fieldset stack" disabled={isReadOnly}>
       <TextInput
-        label="Preview text"
-        description="Inboxes show it after the subject."
+        label={t("Preview text")}
+        description={t("Inboxes show it after the subject.")}
         maxLength={limits.previewText}
         value={previewText}
         onChange={({ currentTarget: { value } }) =>
           onChange({ ...design, previewText: value }, "previewText")
         }
       />
-      <div className="colors">
-        {(Object.keys(colorNames) as (keyof typeof colorNames)[]).map((name) => (
-          <label key={name}>
-            <input
-              type="color"
-              value={theme[name]}
-              onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
-            />
-            {colorNames[name]}
-          </label>
-        ))}
-      </div>
-      {isHardToRead && (
-        <p className="tone-warn">
-          The text is hard to read on the email. Choose a darker or a lighter colour.
-        </p>
-      )}
-      <p className="quiet">
-        Links are made darker or lighter where they could not be read. Dark mode has colours of its
-        own.
-      </p>
       <Select
-        label="Font"
-        description="Fonts that every mail program has."
+        label={t("Language of the email")}
+        description={t(
+          "Screen readers read it so, and the footer with the unsubscribe link is in it.",
+        )}
         allowDeselect={false}
-        data={(Object.keys(fonts) as FontName[]).map((value) => ({
-          value,
-          label: fonts[value].label,
-        }))}
-        value={theme.font}
-        onChange={(font) => change({ font: font as FontName })}
+        data={languages.map((value) => ({ value, label: languageName(value) }))}
+        value={design.language ?? "en"}
+        onChange={(language) => onChange({ ...design, language: language as Language }, "language")}
+      />
+      <Switch
+        label={t("Use the brand of the site")}
+        description={t(
+          "Colours, font, corners, logo and footer text, also when the brand changes.",
+        )}
+        checked={theme.usesBrand === true}
+        onChange={({ currentTarget }) =>
+          onChange(
+            currentTarget.checked
+              ? { ...design, theme: { ...theme, usesBrand: true } }
+              : copyBrand(design, brand),
+            "brand",
+          )
+        }
       />
       <Choice
-        label="Width"
+        label={t("Width")}
         value={String(theme.width)}
         choices={[
-          ["520", "Narrow"],
-          ["600", "Normal"],
-          ["680", "Wide"],
+          ["520", t("Narrow")],
+          ["600", t("Normal")],
+          ["680", t("Wide")],
         ]}
         onChange={(width) => change({ width: Number(width) as Theme["width"] })}
       />
-      <Choice<Theme["corners"]>
-        label="Corners"
-        value={theme.corners}
-        choices={[
-          ["square", "Square"],
-          ["soft", "Soft"],
-          ["round", "Round"],
-        ]}
-        onChange={(corners) => change({ corners })}
-      />
+      {theme.usesBrand ? (
+        <p className="quiet">
+          <Link to="/settings/{-$section}" params={{ section: "brand" }}>
+            {t("Change the brand")}
+          </Link>
+        </p>
+      ) : (
+        <OwnLook theme={theme} change={change} />
+      )}
+    </fieldset>
+  );
+}
+
+interface OwnLookProps {
+  theme: Theme;
+  change(changes: Partial<Theme>): void;
+}
+
+/** What the brand sets in a design that uses it. */
+function OwnLook({ theme, change }: OwnLookProps) {
+  const changeLogo = (changes: Partial<Theme["logo"]>) =>
+    change({ logo: { ...theme.logo, ...changes } });
+  return (
+    <>
+      <ColorInputs colors={theme} names={colorNames} onChange={change} />
+      <p className="quiet">
+        {t(
+          "Links are made darker or lighter where they could not be read. Dark " +
+            "mode has colours of its own.",
+        )}
+      </p>
+      <FontSelect value={theme.font} onChange={(font) => change({ font })} />
+      <CornersChoice value={theme.corners} onChange={(corners) => change({ corners })} />
       <ImageInput
-        label="Address of the logo (optional)"
+        label={t("Address of the logo (optional)")}
         value={theme.logo.src}
         onChange={(src, alt) => changeLogo({ src, ...(alt !== undefined && { alt }) })}
       />
       {theme.logo.src && (
         <>
           <TextInput
-            label="Name on the logo"
+            label={t("Name on the logo")}
             maxLength={limits.alt}
             value={theme.logo.alt}
             onChange={({ currentTarget }) => changeLogo({ alt: currentTarget.value })}
           />
           <LinkInput
-            label="The logo leads to (optional)"
+            label={t("The logo leads to (optional)")}
             value={theme.logo.href}
             onChange={(href) => changeLogo({ href })}
           />
           <Choice
-            label="Size of the logo"
+            label={t("Size of the logo")}
             value={String(theme.logo.width)}
             choices={[
-              ["100", "Small"],
-              ["140", "Medium"],
-              ["220", "Large"],
+              ["100", t("Small")],
+              ["140", t("Medium")],
+              ["220", t("Large")],
             ]}
             onChange={(width) => changeLogo({ width: Number(width) })}
           />
         </>
       )}
-    </fieldset>
+    </>
   );
 }

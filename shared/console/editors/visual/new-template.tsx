@@ -1,12 +1,17 @@
-import { Modal } from "@mantine/core";
-import { IconCode } from "@tabler/icons-react";
-import { useMemo } from "react";
+import { Button, FileButton, Modal } from "@mantine/core";
+import { IconCode, IconFileImport } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+import type { Brand } from "../../../email/brand/brand.ts";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { DesignPicture } from "./block-view.tsx";
 import { compileDesign } from "./compile-design.ts";
+import { applyBrand, type Design } from "./design.ts";
+import type { ImportedDesign } from "./from-mjml.ts";
 import { type StartingDesign, startingDesigns } from "./starting-designs.ts";
+import { useBrand } from "./use-brand.ts";
 
 /** The start of a template: it reads on a phone and in the dark, and greets by name. */
 const starter = `<!doctype html>
@@ -36,31 +41,62 @@ interface NewTemplateProps {
   onCreated(id: number): unknown;
 }
 
-/** Asks how a new template begins: with a design, or with code. */
+/** Asks how a new template begins: with a design, with code, or with an MJML file. */
 export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplateProps) {
+  const { brand, hasBrand } = useBrand(siteId);
   const creating = useChange({
-    run: async (start: StartingDesign | "code") => {
+    run: async (start: Start) => {
       const content = start === "code" ? codeContent : await visualContent(start);
       return api.templates.create({ siteId, folderId, ...content });
     },
     refreshes: ["templates"],
     onDone: ({ id }) => onCreated(id),
   });
-  const choose = (start: StartingDesign | "code") => {
+  const choose = (start: Start) => {
     if (!creating.isPending) creating.mutate(start);
   };
+  const [imported, setImported] = useState<MjmlStart>();
+  const reading = useChange({
+    run: readMjml,
+    refreshes: [],
+    onDone: (start) => (start.notes.length ? setImported(start) : choose(start)),
+  });
   const starts = useMemo(
-    () => startingDesigns.map((start) => ({ start, design: start.create() })),
-    [],
+    () =>
+      startingDesigns.map((start) => {
+        const create = () => (hasBrand ? withBrand(start.create(), brand) : start.create());
+        return { start: { ...start, create }, design: applyBrand(create(), brand) };
+      }),
+    [brand, hasBrand],
   );
   return (
-    <Modal opened onClose={onClose} title="New template" size={920} lockScroll={false}>
+    <Modal opened onClose={onClose} title={t("New template")} size={920} lockScroll={false}>
       <div className="stack">
         <p>
-          Begin with a design and change it as it looks, or write the HTML yourself. A design can be
-          turned into code later, but not the other way round.
+          {t(
+            "Begin with a design and change it as it looks, or write the HTML " +
+              "yourself. A design can be turned into code later, but not the other " +
+              "way round.",
+          )}
         </p>
-        <ErrorNote error={creating.error} />
+        <ErrorNote error={creating.error ?? reading.error} />
+        {imported && (
+          <div className="note" role="status">
+            <p>
+              {t("{name} can be edited here, but not all of it can be shown as it was:", {
+                name: imported.name,
+              })}
+            </p>
+            <ul>
+              {imported.notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
+            <Button size="xs" loading={creating.isPending} onClick={() => choose(imported)}>
+              {t("Create the template")}
+            </Button>
+          </div>
+        )}
         <ul className="starts" aria-busy={creating.isPending}>
           {starts.map(({ start, design }, index) => (
             <li key={start.key}>
@@ -80,9 +116,25 @@ export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplat
               <span className="code-picture">
                 <IconCode size={40} stroke={1.4} />
               </span>
-              <b>Code</b>
-              <small>HTML that you write or paste</small>
+              <b>{t("Code")}</b>
+              <small>{t("HTML that you write or paste")}</small>
             </button>
+          </li>
+          <li>
+            <FileButton
+              accept=".mjml,.xml,text/plain"
+              onChange={(file) => file && reading.mutate(file)}
+            >
+              {(props) => (
+                <button type="button" {...props}>
+                  <span className="code-picture">
+                    <IconFileImport size={40} stroke={1.4} />
+                  </span>
+                  <b>{t("MJML file")}</b>
+                  <small>{t("An email of another editor")}</small>
+                </button>
+              )}
+            </FileButton>
           </li>
         </ul>
       </div>
@@ -90,9 +142,29 @@ export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplat
   );
 }
 
-const codeContent = { name: "New template", subject: "News", html: starter };
+const codeContent = { name: t("New template"), subject: t("News"), html: starter };
 
-async function visualContent({ name, subject, create }: StartingDesign) {
+type VisualStart = Pick<StartingDesign, "name" | "subject" | "create">;
+type MjmlStart = VisualStart & Pick<ImportedDesign, "notes">;
+type Start = VisualStart | "code";
+
+/** Throws an error that people can read. */
+async function readMjml(file: File): Promise<MjmlStart> {
+  const { fromMjml, maxMjmlLength } = await import("./from-mjml.ts");
+  // A character has at most four bytes.
+  const { design, subject, notes } = fromMjml(await file.slice(0, 4 * maxMjmlLength + 4).text());
+  const name = file.name.replace(/\.\w+$/, "").slice(0, 200) || t("New template");
+  return { name, subject: subject || name, notes, create: () => design };
+}
+
+/** The design follows the brand from now on, and is in its language. */
+const withBrand = ({ theme, ...design }: Design, { language }: Brand): Design => ({
+  ...design,
+  ...(language && { language }),
+  theme: { ...theme, usesBrand: true },
+});
+
+async function visualContent({ name, subject, create }: VisualStart) {
   const design = create();
   return { name, subject, html: await compileDesign(design, subject), designJson: design };
 }

@@ -1,11 +1,13 @@
 // Reads `designJson` of a template. Every API client can write it, so nothing in it is trusted: a
 // design is built anew from the known fields only, within the limits.
+import { corners, type FontName, fonts } from "../../../email/brand/brand.ts";
+import { languages } from "../../../email/languages.ts";
 import {
   type Align,
   type BlockType,
   type ColumnRatio,
+  type ConditionOperator,
   columnRatios,
-  corners,
   createId,
   type Design,
   type DesignBlock,
@@ -13,19 +15,20 @@ import {
   designVersion,
   editorName,
   type Fill,
-  type FontName,
-  fonts,
   type ImageWidth,
-  isColumns,
   isUsableImage,
   isUsableLink,
+  isVariable,
+  isWide,
   type LeafBlock,
   limits,
   type OwnFields,
   type Paragraph,
+  type ShowIf,
   type Span,
   type Theme,
 } from "./design.ts";
+import { operatorNames } from "./show-if.ts";
 
 type Json = Record<string, unknown>;
 
@@ -38,6 +41,7 @@ export function parseDesign(json: unknown): Design | undefined {
     return {
       editor: editorName,
       version: designVersion,
+      ...parseLanguage(json.language),
       previewText: parseText(json.previewText, limits.previewText),
       theme: parseTheme(json.theme),
       blocks: parseList(json.blocks, limits.blocks).map((block) => parseBlock(block, budget)),
@@ -46,6 +50,12 @@ export function parseDesign(json: unknown): Design | undefined {
     if (error instanceof UnreadableDesign) return undefined;
     throw error;
   }
+}
+
+/** An unknown language counts as none. */
+function parseLanguage(value: unknown): Pick<Design, "language"> {
+  const language = languages.find((one) => one === value);
+  return language === undefined ? {} : { language };
 }
 
 /** The design is not one that this editor saves. */
@@ -101,6 +111,7 @@ function parseTheme(value: unknown): Theme {
   const theme = { ...defaultTheme, ...parseObject(value) } as Json;
   const logo = { ...defaultTheme.logo, ...parseObject(theme.logo) } as Json;
   return {
+    ...(theme.usesBrand === true && { usesBrand: true as const }),
     font: parseChoice<FontName>(theme.font, keysOf(fonts)),
     width: parseChoice(theme.width, [520, 600, 680] as const),
     accent: parseColor(theme.accent),
@@ -153,14 +164,43 @@ const fieldParsers: { [Type in BlockType]: FieldParser<Type> } = {
     width: parseChoice<ImageWidth>(width, ["edge", 25, 50, 75, 100]),
   }),
   divider: () => ({}),
-  spacer: ({ height }) => ({ height: parseNumber(height, limits.minSpace, limits.maxSpace) }),
-  social: ({ align, links }) => ({
-    align: parseAlign(align),
-    links: parseList(links, limits.links).map((link) => {
-      const { name, href } = parseObject(link);
-      return { name: parseText(name, limits.label), href: parseLink(href) };
+  spacer: ({ height, phoneHeight }) => ({
+    height: parseNumber(height, limits.minSpace, limits.maxSpace),
+    ...(phoneHeight !== undefined && {
+      phoneHeight: parseNumber(phoneHeight, 0, limits.maxSpace),
     }),
   }),
+  social: ({ align, usesBrand, links, style = "words" }) => ({
+    ...(usesBrand === true && { usesBrand }),
+    align: parseAlign(align),
+    links: parseLinks(links),
+    style: parseChoice(style, ["words", "badges"] as const),
+  }),
+  menu: ({ align, links }) => ({ align: parseAlign(align), links: parseLinks(links) }),
+  video: ({ src, alt, href, label }) => ({
+    src: parseImage(src),
+    alt: parseText(alt, limits.alt),
+    href: parseLink(href),
+    label: parseText(label, limits.label),
+  }),
+  table: ({ rows, hasHeader }) => ({
+    rows: parseRows(rows),
+    hasHeader: parseBoolean(hasHeader),
+  }),
+  products: ({ list, most, image, title, price, link }) => ({
+    list: parseVariable(list),
+    most: parseNumber(most, 1, limits.products),
+    image: parseVariable(image),
+    title: parseVariable(title),
+    price: parseVariable(price),
+    link: parseVariable(link),
+  }),
+  html: ({ code }, budget) => {
+    const parsed = parseText(code, Math.min(limits.code, budget.characters));
+    budget.characters -= parsed.length;
+    return { code: parsed };
+  },
+  snippet: ({ name }) => ({ name: parseSnippetName(name) }),
   footer: ({ align, text }, budget) => ({
     align: parseAlign(align),
     text: parseParagraphs(text, budget),
@@ -174,18 +214,59 @@ const fieldParsers: { [Type in BlockType]: FieldParser<Type> } = {
   },
 };
 
+const parseLinks = (links: unknown) =>
+  parseList(links, limits.links).map((link) => {
+    const { name, href } = parseObject(link);
+    return { name: parseText(name, limits.label), href: parseLink(href) };
+  });
+
+function parseRows(value: unknown): string[][] {
+  const rows = parseList(value, limits.rows).map((row) =>
+    parseList(row, limits.cells).map((cell) => parseText(cell, limits.cell)),
+  );
+  return rows.every((row) => row.length === rows[0]!.length) ? rows : refuse();
+}
+
+/** A variable, or nothing. */
+const parseVariable = (value: unknown): string => {
+  const path = parseText(value, limits.variable).trim();
+  return path === "" || isVariable(path) ? path : refuse();
+};
+
+const parseSnippetName = (value: unknown): string => {
+  const name = parseText(value, 60);
+  return name === "" || /^[\p{L}\p{N}][\p{L}\p{N} _.-]*$/u.test(name) ? name : refuse();
+};
+
+function parseShowIf(value: unknown): ShowIf {
+  const { match, conditions } = parseObject(value);
+  return {
+    match: parseChoice(match, ["all", "any"] as const),
+    conditions: parseList(conditions, limits.conditions).map((condition) => {
+      const { field, operator, value: given } = parseObject(condition);
+      return {
+        field: parseVariable(field),
+        operator: parseChoice<ConditionOperator>(operator, keysOf(operatorNames)),
+        value: parseText(given, limits.value),
+      };
+    }),
+  };
+}
+
 function parseBlock(value: unknown, budget: Budget): DesignBlock {
   if (--budget.blocks < 0) refuse();
   const json = parseObject(value);
   const type = parseChoice(json.type, keysOf(fieldParsers));
   const fill = parseChoice<Fill>(json.fill, ["none", "soft", "accent"]);
-  return { id: createId(), fill, type, ...fieldParsers[type](json, budget) } as DesignBlock;
+  const showIf = json.showIf === undefined ? {} : { showIf: parseShowIf(json.showIf) };
+  const fields = fieldParsers[type](json, budget);
+  return { id: createId(), fill, type, ...showIf, ...fields } as DesignBlock;
 }
 
 function parseLeaf(value: unknown, budget: Budget): LeafBlock {
-  if (parseObject(value).type === "columns") refuse();
+  if (["columns", "snippet"].includes(String(parseObject(value).type))) refuse();
   const block = parseBlock(value, budget);
-  return isColumns(block) ? refuse() : block;
+  return isWide(block) ? refuse() : block;
 }
 
 function parseParagraphs(value: unknown, budget: Budget): Paragraph[] {

@@ -1,19 +1,22 @@
 // Inputs of the panel beside the canvas.
+
 import { ActionIcon, Button, Menu, Modal, TextInput } from "@mantine/core";
-import { IconLink, IconPhotoSearch } from "@tabler/icons-react";
+import { IconLink, IconPhoto, IconPhotoSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
-import { useMe } from "../../data/session.ts";
+import { useMe, useSite } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { SearchBox } from "../../parts/filters.tsx";
 import { isUsableImage, limits, toLink } from "./design.ts";
 
 const serviceLinks = [
-  { label: "Link to unsubscribe", href: "{{ unsubscribeUrl }}" },
-  { label: "Link to choose topics", href: "{{ preferencesUrl }}" },
+  { label: t("Link to unsubscribe"), href: "{{ unsubscribeUrl }}" },
+  { label: t("Link to choose topics"), href: "{{ preferencesUrl }}" },
+  { label: t("Link to view in browser"), href: "{{ browserUrl }}" },
 ];
 
 interface LinkInputProps {
@@ -48,7 +51,11 @@ export function LinkInput({ label, value, onChange }: LinkInputProps) {
       rightSection={
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Links for ${label}`}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t("Links for {label}", { label })}
+            >
               <IconLink size={16} />
             </ActionIcon>
           </Menu.Target>
@@ -65,15 +72,23 @@ export function LinkInput({ label, value, onChange }: LinkInputProps) {
   );
 }
 
+const MediaDialog = lazy(async () => ({
+  default: (await import("../../parts/media/media-dialog.tsx")).MediaDialog,
+}));
+
 interface ImageInputProps {
   label: string;
   value: string;
-  /** `alt` comes with a photo. */
+  /** Pixels. A new picture is stored with twice as many. */
+  shownWidth?: number;
+  /** `alt` comes with a picture of the library. */
   onChange(src: string, alt?: string): void;
 }
 
-/** The address of an image, or a photo of the photo search. */
-export function ImageInput({ label, value, onChange }: ImageInputProps) {
+/** A picture of the library, its address, or a photo of the photo search. */
+export function ImageInput({ label, value, shownWidth = 600, onChange }: ImageInputProps) {
+  const { site } = useSite();
+  const [isChoosing, setChoosing] = useState(false);
   const [typed, setTyped] = useState(value);
   const [seen, setSeen] = useState(value);
   if (value !== seen) {
@@ -83,6 +98,27 @@ export function ImageInput({ label, value, onChange }: ImageInputProps) {
   const isWrong = typed.trim() !== "" && !isUsableImage(typed.trim());
   return (
     <>
+      {site && (
+        <Button
+          className="start"
+          variant="default"
+          size="xs"
+          leftSection={<IconPhoto size={16} />}
+          onClick={() => setChoosing(true)}
+        >
+          {t("Choose a picture")}
+        </Button>
+      )}
+      {site && isChoosing && (
+        <Suspense>
+          <MediaDialog
+            siteId={site.id}
+            shownWidth={shownWidth}
+            onPick={(url, alt) => onChange(url, alt.slice(0, limits.alt))}
+            onClose={() => setChoosing(false)}
+          />
+        </Suspense>
+      )}
       <TextInput
         label={label}
         placeholder="https://"
@@ -117,8 +153,8 @@ function PhotoSearch({ onPick }: PhotoSearchProps) {
   if (!isConfigured)
     return (
       <p className="quiet">
-        There is no photo search here.
-        {isOperator && " The setting PEXELS_API_KEY turns it on."}
+        {t("There is no photo search here.")}
+        {isOperator && ` ${t("The setting PEXELS_API_KEY turns it on.")}`}
       </p>
     );
   return (
@@ -130,7 +166,7 @@ function PhotoSearch({ onPick }: PhotoSearchProps) {
         leftSection={<IconPhotoSearch size={16} />}
         onClick={() => setOpen(true)}
       >
-        Find a photo
+        {t("Find a photo")}
       </Button>
       <PhotoDialog opened={isOpen} onClose={() => setOpen(false)} onPick={onPick} />
     </>
@@ -143,39 +179,40 @@ interface PhotoDialogProps extends PhotoSearchProps {
 }
 
 function PhotoDialog({ opened, onClose, onPick }: PhotoDialogProps) {
+  const { site } = useSite();
   const [words, setWords] = useState("");
   const { data, error } = useQuery({ ...queries.photos(words), enabled: opened });
   const saving = useChange({
-    run: (id: string) => api.stockPhotos.save({ id }),
-    refreshes: [],
+    run: (id: number) => api.stockPhotos.save({ id, ...(site && { siteId: site.id }) }),
+    refreshes: ["media"],
     onDone: ({ url, alt }) => {
       onPick(url, alt.slice(0, limits.alt));
       onClose();
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Find a photo" size="lg" lockScroll={false}>
+    <Modal opened={opened} onClose={onClose} title={t("Find a photo")} size="lg" lockScroll={false}>
       <div className="stack">
         <SearchBox
-          label="Search photos"
-          placeholder="What is on it"
+          label={t("Search photos")}
+          placeholder={t("What is on it")}
           value={words || undefined}
           onSearch={(next) => setWords(next ?? "")}
         />
         <ErrorNote error={error ?? saving.error} />
-        {data?.photos.length === 0 && <p>No photo matches.</p>}
+        {data?.photos.length === 0 && <p>{t("No photo matches.")}</p>}
         <ul className="photos" aria-busy={saving.isPending}>
           {data?.photos.map(({ id, thumbUrl, alt, photographer }) => (
             <li key={id}>
               <button type="button" disabled={saving.isPending} onClick={() => saving.mutate(id)}>
-                <img src={thumbUrl} alt={alt || `Photo by ${photographer}`} />
+                <img src={thumbUrl} alt={alt || t("Photo by {photographer}", { photographer })} />
                 <small>{photographer}</small>
               </button>
             </li>
           ))}
         </ul>
         <small>
-          Photos by Pexels. The chosen one is copied, so that its address never changes.
+          {t("Photos by Pexels. The chosen one is copied, so that its address never changes.")}
         </small>
       </div>
     </Modal>

@@ -1,26 +1,37 @@
 // Writes a design as MJML, the markup that becomes HTML for all mail programs. What people typed is
 // escaped. Liquid is replaced by marks, because MJML must not touch it, and put back afterwards.
-import { type Colors, colorsOf, type Surface, toDarkTheme } from "./colors.ts";
+import type { Colors, Surface } from "../../../email/brand/colors.ts";
+import { type Direction, directionOf } from "../../../email/languages.ts";
 import {
+  allBlocks,
   type BlockOf,
   type ButtonBlock,
   type ColumnsBlock,
   columnRatios,
-  corners,
   type Design,
   type DesignBlock,
   type FooterBlock,
-  fonts,
   type HeadingBlock,
   type ImageBlock,
-  isColumns,
+  isWide,
   type LeafBlock,
   type Paragraph,
   type SocialBlock,
   type Span,
+  sideOf,
   type TextBlock,
   type Theme,
+  type WideBlock,
 } from "./design.ts";
+import { brandLook, type Look, themeLook } from "./look.ts";
+import { writeCondition } from "./show-if.ts";
+import {
+  type BlockWriter,
+  writeLinkRow,
+  writeProducts,
+  writeTable,
+  writeVideo,
+} from "./write-more-blocks.ts";
 
 export interface Mjml {
   source: string;
@@ -56,16 +67,23 @@ export const blockSpace: Record<
   columns: [4, 4],
   divider: [16, 16],
   social: [8, 8],
+  menu: [8, 8],
+  video: [8, 8],
+  table: [8, 8],
+  products: [4, 4],
+  html: [6, 6],
+  snippet: [0, 0],
   footer: [8, 8],
 };
 /** Pixels above and below blocks that share a background. */
 export const bandSpace = 18;
 
 export function toMjml(design: Design, subject: string): Mjml {
-  const { theme, previewText } = design;
+  const { theme, previewText, language = "en" } = design;
   const liquid: string[] = [];
-  const encode = (text: string): string => encodeText(text, liquid);
-  const writer = { theme, encode };
+  const direction = directionOf(language);
+  const writer = createWriter({ theme, direction }, liquid);
+  const { encode } = writer;
   const bands = toBands(design.blocks);
   const onSurface = bands.filter(({ surface }) => surface !== "page");
   const body = bands.map((band) =>
@@ -74,35 +92,93 @@ export function toMjml(design: Design, subject: string): Mjml {
       isLast: band === onSurface.at(-1),
     }),
   );
-  const source = `<mjml lang="en">
+  const source = `<mjml lang="${language}" dir="${direction}">
 <mj-head>
 <mj-title>${encode(subject)}</mj-title>
 ${previewText ? `<mj-preview>${encode(previewText)}</mj-preview>` : ""}
 <mj-raw><meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark"></mj-raw>
 <mj-attributes>
-<mj-all font-family="${fonts[theme.font].family}" />
-<mj-section padding="0" />
-<mj-wrapper padding="0" />
-<mj-column padding="0" />
+<mj-all font-family="${writer.look.font}" />
+<mj-section padding="0" direction="${direction}" />
+<mj-wrapper padding="0" direction="${direction}" />
+<mj-column padding="0" direction="${direction}" />
 </mj-attributes>
-<mj-style>${writeStyles(theme)}</mj-style>
+<mj-style>${writeStyles(writer.look, design.blocks)}</mj-style>
 </mj-head>
-<mj-body width="${theme.width}px" background-color="${theme.background}" css-class="page">
+<mj-body width="${theme.width}px" background-color="${writer.look.background}" css-class="page">
 ${writeLogo(writer)}
 ${body.join("\n")}
 ${writeGap()}
 </mj-body>
 </mjml>`;
-  return {
-    source,
-    restoreLiquid: (html) => html.replace(/\uE000(\d+)\uE001/g, (_, i) => liquid[Number(i)]!),
-  };
+  return { source, restoreLiquid: restore(liquid) };
 }
+
+/** The MJML of a design, for other editors. Liquid in attributes has single quotes. */
+export function exportMjml(design: Design, subject: string): string {
+  const { source, restoreLiquid } = toMjml(design, subject);
+  const inTags = source.replace(/<[^<>]*>/g, (tag) =>
+    tag.replace(/\uE000\d+\uE001/g, (mark) => restoreLiquid(mark).replaceAll('"', "'")),
+  );
+  return `${restoreLiquid(inTags)}\n`;
+}
+
+const restore = (liquid: string[]) => (html: string) =>
+  html.replace(/\uE000(\d+)\uE001/g, (_, i) => liquid[Number(i)] ?? "");
+
+/** The blocks of a snippet. What MJML makes of them stands between `snippetMarks`. */
+export function snippetToMjml({ theme, blocks, language = "en" }: Design): Mjml {
+  const liquid: string[] = [];
+  const direction = directionOf(language);
+  const writer = createWriter({ theme, direction }, liquid);
+  const sections = toSections(blocks).map((section) =>
+    writeSection(section, sectionSurface(section), writer),
+  );
+  const source = `<mjml><mj-head><mj-attributes>
+<mj-all font-family="${writer.look.font}" />
+<mj-section padding="0" direction="${direction}" />
+<mj-column padding="0" direction="${direction}" />
+</mj-attributes></mj-head><mj-body width="${theme.width}px">
+<mj-raw>${snippetMarks[0]}</mj-raw>
+${sections.join("\n")}
+<mj-raw>${snippetMarks[1]}</mj-raw>
+</mj-body></mjml>`;
+  return { source, restoreLiquid: restore(liquid) };
+}
+
+export const snippetMarks = ["\uE002", "\uE003"] as const;
+
+/** Blocks of a snippet stand on what the snippet stands on. */
+const sectionSurface = (section: WideBlock | LeafBlock[]): Surface =>
+  Array.isArray(section) && section.every(({ type }) => type === "footer") ? "page" : "none";
 
 interface Writer {
   theme: Theme;
+  direction: Direction;
+  look: Look;
+  /** Escapes what people typed. Liquid in it stays. */
   encode(text: string): string;
+  /** Keeps markup and Liquid as they are. */
+  keep(code: string): string;
+}
+
+function createWriter(
+  { theme, direction }: Pick<Writer, "theme" | "direction">,
+  liquid: string[],
+): Writer {
+  // Kept code can contain values of the brand, which are kept, too.
+  const keep = (code: string) => {
+    const whole = restore(liquid)(code).replace(/[\uE000-\uE003]/g, "");
+    return `\uE000${liquid.push(whole) - 1}\uE001`;
+  };
+  return {
+    theme,
+    direction,
+    look: theme.usesBrand ? brandLook(keep) : themeLook(theme),
+    encode: (text) => encodeText(text, liquid),
+    keep,
+  };
 }
 
 /** Where a piece of Liquid is in a text. */
@@ -178,10 +254,10 @@ const isAtEdge = (block: DesignBlock | undefined): boolean =>
   block?.type === "image" && block.width === "edge";
 
 function writeBand({ surface, blocks }: Band, writer: Writer, place: BandPlace): string {
-  const { background } = colorsOf(writer.theme, surface);
+  const { background } = writer.look.colors(surface);
   const above = isAtEdge(blocks[0]) ? 0 : bandSpace;
   const below = isAtEdge(blocks.at(-1)) ? 0 : bandSpace;
-  const radius = corners[writer.theme.corners] ? 12 : 0;
+  const radius = writer.look.radius.email;
   const [top, bottom] = [place.isFirst ? radius : 0, place.isLast ? radius : 0];
   const fill =
     surface === "page"
@@ -196,36 +272,54 @@ ${toSections(blocks)
 }
 
 /** Each columns block is a section. So are the blocks between two of them. */
-function toSections(blocks: readonly DesignBlock[]): (ColumnsBlock | LeafBlock[])[] {
-  const sections: (ColumnsBlock | LeafBlock[])[] = [];
+function toSections(blocks: readonly DesignBlock[]): (WideBlock | LeafBlock[])[] {
+  const sections: (WideBlock | LeafBlock[])[] = [];
   for (const block of blocks) {
     const last = sections.at(-1);
-    if (isColumns(block)) sections.push(block);
+    if (isWide(block)) sections.push(block);
     else if (Array.isArray(last)) last.push(block);
     else sections.push([block]);
   }
   return sections;
 }
 
-function writeSection(
-  section: ColumnsBlock | LeafBlock[],
-  surface: Surface,
-  writer: Writer,
-): string {
+function writeSection(section: WideBlock | LeafBlock[], surface: Surface, writer: Writer): string {
+  if (Array.isArray(section)) return writeLeaves(section, surface, writer);
+  if (section.type === "columns")
+    return writeShown(section, writeColumns(section, surface, writer), writer);
+  const { name } = section;
+  const tag = name ? `<mj-raw>${writer.keep(`{% render '${name}' %}`)}</mj-raw>` : "";
+  return writeShown(section, tag, writer);
+}
+
+/** Around what is not shown to everybody. */
+function writeShown({ showIf }: DesignBlock, mjml: string, { keep }: Writer): string {
+  const condition = mjml && writeCondition(showIf);
+  if (!condition) return mjml;
+  const { before, after } = condition;
+  return `<mj-raw>${keep(before)}</mj-raw>\n${mjml}\n<mj-raw>${keep(after)}</mj-raw>`;
+}
+
+function writeLeaves(section: LeafBlock[], surface: Surface, writer: Writer): string {
   const { theme } = writer;
-  const look = { ...writer, colors: colorsOf(theme, surface) };
-  if (Array.isArray(section)) {
-    const context = { ...look, side: sideMargin, width: theme.width };
-    return `<mj-section><mj-column>
+  const context = {
+    ...{ ...writer, colors: writer.look.colors(surface) },
+    ...{ surface, side: sideMargin, width: theme.width },
+  };
+  return `<mj-section><mj-column>
 ${section.map((block) => writeLeaf(block, context)).join("\n")}
 </mj-column></mj-section>`;
-  }
+}
+
+function writeColumns(section: ColumnsBlock, surface: Surface, writer: Writer): string {
+  const { theme } = writer;
+  const inherited = { ...writer, colors: writer.look.colors(surface), surface };
   const [above, below] = blockSpace.columns;
   const outer = sideMargin - columnMargin;
   const shares = columnRatios[section.ratio];
   const columns = section.columns.map((column, i) => {
     const width = ((theme.width - 2 * outer) * shares[i]!) / 100;
-    const context = { ...look, side: columnMargin, width };
+    const context = { ...inherited, side: columnMargin, width };
     return `<mj-column width="${shares[i]}%">
 ${column.map((block) => writeLeaf(block, context)).join("\n")}
 </mj-column>`;
@@ -237,6 +331,7 @@ ${columns.join("\n")}
 
 interface LeafContext extends Writer {
   colors: Colors;
+  surface: Surface;
   /** Margin at the sides in pixels. */
   side: number;
   /** Pixels between the edges that the margins are in. */
@@ -257,7 +352,20 @@ const leafWriters: { [Type in LeafBlock["type"]]: LeafWriter<Type> } = {
   button: writeButton,
   image: writeImage,
   social: writeSocial,
-  spacer: ({ height }) => `<mj-spacer height="${height}px" />`,
+  menu: (block, context, padding) =>
+    writeOwn(block, writeLinkRow(block, toBlockWriter(context), "menu"), { context, padding }),
+  video: (block, context, padding) =>
+    writeOwn(block, writeVideo(block, toBlockWriter(context)), { context, padding }),
+  table: (block, context, padding) =>
+    writeOwn(block, writeTable(block, toBlockWriter(context)), { context, padding }),
+  products: (block, context, padding) =>
+    writeOwn(block, writeProducts(block, toBlockWriter(context)), { context, padding }),
+  html: (block, context, padding) =>
+    writeOwn(block, block.code.trim() && context.keep(block.code), { context, padding }),
+  spacer: ({ height, phoneHeight }) =>
+    phoneHeight === undefined || phoneHeight === height
+      ? `<mj-spacer height="${height}px" />`
+      : `<mj-spacer height="${height}px" css-class="space-${phoneHeight}" />`,
   divider: (_, { colors }, padding) =>
     `<mj-divider ${padding} line" border-width="1px" border-color="${colors.line}" />`,
 };
@@ -266,20 +374,54 @@ function writeLeaf(block: LeafBlock, context: LeafContext): string {
   const [above, below] = block.type === "spacer" ? [0, 0] : blockSpace[block.type];
   const padding = `padding="${above}px ${context.side}px ${below}px" css-class="side`;
   const write = leafWriters[block.type] as LeafWriter<LeafBlock["type"]>;
-  return write(block, context, padding);
+  return writeShown(block, write(block, context, padding), context);
+}
+
+const toBlockWriter = ({ side, width, ...writer }: LeafContext): BlockWriter => ({
+  ...writer,
+  inner: width - 2 * side,
+});
+
+interface OwnMarkup {
+  context: LeafContext;
+  padding: string;
+}
+
+/** Markup of its own, in the place of a text. */
+function writeOwn(
+  block: LeafBlock,
+  html: string,
+  { context: { colors, look, direction }, padding }: OwnMarkup,
+): string {
+  const align = sideOf("align" in block ? block.align : "left", direction);
+  return html
+    ? `<mj-text ${padding} text" align="${align}" color="${colors.text}" font-size="15px"
+line-height="1.6" font-family="${look.font}">
+${html}</mj-text>`
+    : "";
 }
 
 function writeButton(block: ButtonBlock, context: LeafContext, padding: string): string {
-  const { colors, encode, theme } = context;
+  const { colors, encode, look, direction } = context;
   const href = block.href ? `href="${encode(block.href)}"` : "";
-  return `<mj-button ${padding}" ${href} align="${block.align}"
+  return `<mj-button ${padding}" ${href} align="${sideOf(block.align, direction)}"
 ${block.isWide ? 'width="100%"' : ""} background-color="${colors.button}"
-color="${colors.buttonText}" border-radius="${corners[theme.corners]}px" font-size="16px"
+color="${colors.buttonText}" border-radius="${look.radius.button}px" font-size="16px"
 font-weight="600" line-height="1.2" inner-padding="14px 24px">${encode(block.label)}</mj-button>`;
 }
 
 /** Words instead of icons, because icons would be loaded from another host. */
 function writeSocial(block: SocialBlock, context: LeafContext, padding: string): string {
+  const { theme, surface, keep } = context;
+  if (block.usesBrand && theme.usesBrand) {
+    const links = block.style === "badges" ? "badges" : "social";
+    const output = `{{ brandLook.${surface}.${links} | raw }}`;
+    return writeOwn(block, keep(output), { context, padding });
+  }
+  if (block.style === "badges") {
+    const badges = writeLinkRow(block, toBlockWriter(context), "badges");
+    return writeOwn(block, badges, { context, padding });
+  }
   const links = block.links.filter(({ href, name }) => href && name);
   const spans = links.flatMap(({ name, href }, i): Span[] => [
     ...(i ? [{ text: "  ·  " }] : []),
@@ -291,7 +433,7 @@ function writeSocial(block: SocialBlock, context: LeafContext, padding: string):
 
 function writeImage(
   block: ImageBlock,
-  { encode, side, width, theme }: LeafContext,
+  { encode, side, width, look, direction }: LeafContext,
   padding: string,
 ): string {
   if (!block.src) return "";
@@ -302,14 +444,15 @@ function writeImage(
     return `<mj-image ${common} padding="0" width="${Math.floor(width)}px"
 fluid-on-mobile="true" />`;
   const pixels = Math.floor(((width - 2 * side) * block.width) / 100);
-  return `<mj-image ${common} ${padding}" align="${block.align}" width="${pixels}px"
-border-radius="${Math.min(corners[theme.corners], 12)}px" />`;
+  return `<mj-image ${common} ${padding}" align="${sideOf(block.align, direction)}"
+width="${pixels}px"
+border-radius="${look.radius.image}px" />`;
 }
 
 type Written = HeadingBlock | TextBlock | FooterBlock;
 
 function writeText(block: Written, context: LeafContext, padding: string): string {
-  const { colors, theme } = context;
+  const { colors, look, direction } = context;
   const isHeading = block.type === "heading";
   const [size, line] = isHeading ? headingSizes[block.level] : textSizes[sizeOf(block)];
   const isQuiet = block.type === "footer";
@@ -317,12 +460,17 @@ function writeText(block: Written, context: LeafContext, padding: string): strin
   const html = isHeading
     ? `<h${block.level} style="margin:0;font-size:${size}px;line-height:${line};font-weight:700">` +
       `${writeSpans(block.text[0]?.spans ?? [], context)}</h${block.level}>`
-    : writeParagraphs(block.text, context);
+    : writeParagraphs(block.text, context) + writeBrandFooter(block, context);
   if (!html) return "";
-  return `<mj-text ${padding} ${isQuiet ? "quiet" : "text"}" align="${block.align}" color="${color}"
-font-size="${size}px" line-height="${line}" font-family="${fonts[theme.font].family}">
+  return `<mj-text ${padding} ${isQuiet ? "quiet" : "text"}"
+align="${sideOf(block.align, direction)}" color="${color}"
+font-size="${size}px" line-height="${line}" font-family="${look.font}">
 ${html}</mj-text>`;
 }
+
+/** The legal notice of the brand. */
+const writeBrandFooter = ({ type }: Written, { theme, keep }: LeafContext): string =>
+  type === "footer" && theme.usesBrand ? keep("{{ brandLook.footer | raw }}") : "";
 
 const sizeOf = (block: TextBlock | FooterBlock) =>
   block.type === "footer" ? "footer" : block.size;
@@ -330,13 +478,14 @@ const sizeOf = (block: TextBlock | FooterBlock) =>
 /** Bullets that follow each other are one list. */
 function writeParagraphs(text: readonly Paragraph[], context: LeafContext): string {
   if (text.every(({ spans }) => spans.length === 0)) return "";
+  const listPadding = context.direction === "rtl" ? "0 22px 0 0" : "0 0 0 22px";
   return groupItems(text)
     .map((group, i, groups) => {
       const margin = i === groups.length - 1 ? "0" : "0 0 12px";
       const lines = group.map(({ spans }) => writeSpans(spans, context) || "&nbsp;");
       if (!group[0]!.isItem) return `<p style="margin:${margin}">${lines.join("")}</p>`;
       const items = lines.map((item) => `<li style="margin:0 0 4px">${item}</li>`).join("");
-      return `<ul style="margin:${margin};padding:0 0 0 22px">${items}</ul>`;
+      return `<ul style="margin:${margin};padding:${listPadding}">${items}</ul>`;
     })
     .join("");
 }
@@ -389,7 +538,11 @@ export function joinLiquid(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-function writeLogo({ theme, encode }: Writer): string {
+function writeLogo({ theme, look, encode, keep }: Writer): string {
+  if (theme.usesBrand)
+    return `<mj-section><mj-column><mj-text padding="0 ${sideMargin}px" align="center"
+color="${look.colors("page").text}">
+${keep("{{ brandLook.logo | raw }}")}</mj-text></mj-column></mj-section>`;
   const { src, alt, href, width } = theme.logo;
   if (!src) return writeGap();
   const link = href ? `href="${encode(href)}"` : "";
@@ -400,20 +553,40 @@ width="${width}px" padding="28px ${sideMargin}px 20px" /></mj-column></mj-sectio
 const writeGap = (): string =>
   '<mj-section padding="24px 0 0"><mj-column></mj-column></mj-section>';
 
-function writeStyles(theme: Theme): string {
-  const narrow = `@media (max-width: 479px) {
+/** Widths of columns in snippets, which MJML does not see. */
+const snippetWidths = `@media (min-width: 480px) {
+${["100", "50", "33-33", "66-67"]
+  .map((width) => {
+    const percent = `${width.replace("-", ".")}%`;
+    return `.mj-column-per-${width} { width: ${percent} !important; max-width: ${percent} }`;
+  })
+  .join("\n")}
+}
+`;
+
+function writeStyles({ dark }: Look, blocks: readonly DesignBlock[]): string {
+  const phoneHeights = allBlocks(blocks).flatMap((block) =>
+    block.type === "spacer" ? (block.phoneHeight ?? []) : [],
+  );
+  const spaces = [...new Set(phoneHeights)].map(
+    (height) =>
+      `.space-${height} > div { height: ${height}px !important; ` +
+      `line-height: ${height}px !important; overflow: hidden }\n`,
+  );
+  const widths = blocks.some(({ type }) => type === "snippet") ? snippetWidths : "";
+  const narrow = `${widths}@media (max-width: 479px) {
 .side { padding-left: 20px !important; padding-right: 20px !important }
 .columns > table > tbody > tr > td { padding-left: 0 !important; padding-right: 0 !important }
-}`;
-  const dark = toDarkTheme(theme);
+${spaces.join("")}}`;
   if (!dark) return narrow;
   const surfaces = (["none", "soft", "page"] as const).map((surface) => {
-    const { background, text, quiet, link, line } = colorsOf(dark, surface);
+    const { background, text, quiet, link, line } = dark.colors(surface);
     const on = `.on-${surface}`;
     const fill =
       surface === "page" ? "" : `${on}, ${on} > table { background: ${background} !important }`;
     return `${fill}
-${on} .text div { color: ${text} !important }
+${on} .text div, ${on} .cell { color: ${text} !important }
+${on} .cell { border-color: ${line} !important }
 ${on} .quiet div { color: ${quiet} !important }
 ${on} .link { color: ${link} !important }
 ${on} .line p { border-top-color: ${line} !important }`;

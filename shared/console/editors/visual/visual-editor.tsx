@@ -1,16 +1,17 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { getHotkeyHandler } from "@mantine/hooks";
 import { IconArrowBackUp, IconArrowForwardUp, IconPalette, IconX } from "@tabler/icons-react";
-import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { countOf } from "../../format.ts";
+import { type DragEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import type { DraftHistory } from "../../parts/draft-history.ts";
 import type { InsertOption } from "../../parts/insert-menu.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { blockIcons, blockTypes } from "./add-block.tsx";
-import { blockNames, findBlock, findPlace, problemOf } from "./block-changes.ts";
+import { blockNames, findBlock, findPlace, problemOf, takes } from "./block-changes.ts";
 import { BlockSettings } from "./block-settings.tsx";
 import { Canvas } from "./canvas.tsx";
-import { allBlocks, type BlockType, type Design, type DesignBlock } from "./design.ts";
+import { allBlocks, applyBrand, type BlockType, type Design, type DesignBlock } from "./design.ts";
 import {
   createBlockActions,
   type DesignEditor,
@@ -19,8 +20,10 @@ import {
   useDesignEditor,
 } from "./design-editor.ts";
 import { LookSettings } from "./look-settings.tsx";
+import { useBrand } from "./use-brand.ts";
 
 interface VisualEditorProps {
+  siteId: number;
   history: DraftHistory<Design>;
   insertOptions: Record<string, InsertOption[]>;
   isReadOnly: boolean;
@@ -29,8 +32,10 @@ interface VisualEditorProps {
 type Panel = "add" | "block" | "look";
 
 /** The canvas with the email, and a panel with what can be added and set. */
-export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEditorProps) {
-  const { draft: design, undo, redo } = history;
+export function VisualEditor({ siteId, history, insertOptions, isReadOnly }: VisualEditorProps) {
+  const { draft, undo, redo } = history;
+  const { brand } = useBrand(siteId);
+  const design = useMemo(() => applyBrand(draft, brand), [draft, brand]);
   const [selectedId, setSelectedId] = useState<string>();
   const [panel, setPanel] = useState<Panel>(isReadOnly ? "look" : "add");
   const [isPanelOpen, setPanelOpen] = useState(false);
@@ -44,6 +49,7 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
   };
   const editor: DesignEditor = {
     design,
+    siteId,
     isReadOnly,
     insertOptions,
     selectedId,
@@ -60,8 +66,8 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
   ]);
   // The editor handles them itself. The help names them.
   useShortcuts([
-    { keys: ["mod+Z"], label: "Undo" },
-    { keys: ["mod+shift+Z", "mod+Y"], label: "Redo" },
+    { keys: ["mod+Z"], label: t("Undo") },
+    { keys: ["mod+shift+Z", "mod+Y"], label: t("Redo") },
   ]);
   const press = (event: KeyboardEvent<HTMLElement>) => {
     // Inputs of the panel and of dialogs have their own undo.
@@ -79,12 +85,12 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
       <div ref={root} className="visual-editor" {...{ onKeyDown: press }}>
         <div className="visual-main">
           {!isReadOnly && (
-            <div className="visual-bar" role="toolbar" aria-label="Email">
+            <div className="visual-bar" role="toolbar" aria-label={t("Email")}>
               <ActionIcon
                 variant="default"
                 size={32}
-                aria-label="Undo"
-                title="Undo"
+                aria-label={t("Undo")}
+                title={t("Undo")}
                 disabled={!history.canUndo}
                 onClick={undo}
               >
@@ -93,8 +99,8 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
               <ActionIcon
                 variant="default"
                 size={32}
-                aria-label="Redo"
-                title="Redo"
+                aria-label={t("Redo")}
+                title={t("Redo")}
                 disabled={!history.canRedo}
                 onClick={redo}
               >
@@ -107,7 +113,7 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
                 leftSection={<IconPalette size={16} />}
                 onClick={openLook}
               >
-                Look
+                {t("Look")}
               </Button>
               <Problems problems={problems} onOpen={(id) => focus(id)} />
             </div>
@@ -116,22 +122,22 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
         </div>
         <aside
           className={isPanelOpen ? "visual-panel is-open" : "visual-panel"}
-          aria-label="Settings"
+          aria-label={t("Settings")}
         >
           <div className="visual-panel-head">
             {isReadOnly ? (
-              <h2>Look</h2>
+              <h2>{t("Look")}</h2>
             ) : (
               <SegmentedControl
-                aria-label="Settings"
+                aria-label={t("Settings")}
                 size="xs"
                 fullWidth
                 value={panel}
                 onChange={(next) => setPanel(next as Panel)}
                 data={[
-                  { value: "add", label: "Add" },
-                  { value: "block", label: selected ? blockNames[selected.type] : "Block" },
-                  { value: "look", label: "Look" },
+                  { value: "add", label: t("Add") },
+                  { value: "block", label: selected ? blockNames[selected.type] : t("Block") },
+                  { value: "look", label: t("Look") },
                 ]}
               />
             )}
@@ -139,7 +145,7 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
               className="narrow-only"
               variant="subtle"
               color="gray"
-              aria-label="Close settings"
+              aria-label={t("Close settings")}
               onClick={() => setPanelOpen(false)}
             >
               <IconX size={18} />
@@ -148,7 +154,12 @@ export function VisualEditor({ history, insertOptions, isReadOnly }: VisualEdito
           {panel === "add" && <Palette />}
           {panel === "block" && <SelectedBlock block={selected} />}
           {panel === "look" && (
-            <LookSettings design={design} isReadOnly={isReadOnly} onChange={history.change} />
+            <LookSettings
+              design={draft}
+              siteId={siteId}
+              isReadOnly={isReadOnly}
+              onChange={history.change}
+            />
           )}
         </aside>
         <div className="visually-hidden" role="status">
@@ -186,7 +197,9 @@ function Problems({ problems, onOpen }: ProblemsProps) {
   if (!first) return null;
   return (
     <button type="button" className="link-button tone-warn" onClick={() => onOpen(first.id)}>
-      {countOf(problems.length, "thing")} to complete
+      {t("{count, plural, one {# thing} other {# things}} to complete", {
+        count: problems.length,
+      })}
     </button>
   );
 }
@@ -198,7 +211,7 @@ function Palette() {
     const place = selectedId === undefined ? undefined : findPlace(design.blocks, selectedId);
     const end = { list: "email" as const, index: beforeFooter(design) };
     const behind = place && { ...place, index: place.index + 1 };
-    add(type, behind && (type !== "columns" || behind.list === "email") ? behind : end);
+    add(type, behind && takes(behind.list, type) ? behind : end);
   };
   const startDrag = (type: BlockType) => (event: DragEvent) => {
     event.dataTransfer.setData("application/x-pennymail-block", type);
@@ -226,8 +239,11 @@ function Palette() {
         })}
       </ul>
       <p className="quiet">
-        Click to add a block, or drag it to its place. <kbd>Alt</kbd> with <kbd>↑</kbd> or{" "}
-        <kbd>↓</kbd> moves the selected one.
+        {tNodes(
+          "Click to add a block, or drag it to its place. <kbd>Alt</kbd> with " +
+            "{kbd2} or {kbd3} moves the selected one.",
+          { kbd: (text) => <kbd>{text}</kbd>, kbd2: <kbd>↑</kbd>, kbd3: <kbd>↓</kbd> },
+        )}
       </p>
     </>
   );
@@ -239,7 +255,8 @@ const beforeFooter = ({ blocks }: Design): number =>
 
 function SelectedBlock({ block }: { block: DesignBlock | undefined }) {
   const { design } = useDesignEditor();
-  if (!block) return <p className="quiet">Select a block of the email to change how it looks.</p>;
+  if (!block)
+    return <p className="quiet">{t("Select a block of the email to change how it looks.")}</p>;
   const isInColumn = findPlace(design.blocks, block.id)?.list !== "email";
   return <BlockSettings key={block.id} block={block} isInColumn={isInColumn} />;
 }

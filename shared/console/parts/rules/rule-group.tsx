@@ -1,27 +1,23 @@
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  MultiSelect,
-  Select,
-  TagsInput,
-  TextInput,
-} from "@mantine/core";
-import { IconPlus, IconX } from "@tabler/icons-react";
+import { Autocomplete, Button, Select } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ContactField } from "pennymail";
+import { useState } from "react";
 import { fieldQueries } from "../../data/field-queries.ts";
 import { queries } from "../../data/queries.ts";
-import { yesOrNo } from "../contact-field-types.ts";
-import { recordOptions, statusOptions } from "../filters.tsx";
+import { t } from "../../language/translate.ts";
+import { recordOptions } from "../filters.tsx";
+import { useNamedRecords } from "../record-select.tsx";
+import { EventOptions, PropertyName } from "./event-options.tsx";
 import {
   customFieldOf,
   fieldGroups,
   findField,
   operatorChoices,
   type RuleField,
-  valueInputOf,
+  type RuleFieldGroup,
 } from "./rule-catalog.ts";
+import { useRuleChoices } from "./rule-choices.ts";
 import {
   type ConditionDraft,
   createCondition,
@@ -30,6 +26,7 @@ import {
   type GroupDraft,
   isGroup,
 } from "./rule-draft.ts";
+import { keptValues, RemoveAction, Value, withMissing } from "./rule-parts.tsx";
 
 const maxDepth = 5;
 
@@ -53,26 +50,27 @@ export function RuleGroup({ siteId, group, onChange, onRemove, depth = 1 }: Rule
     if (rest.length === 0 && onRemove) onRemove();
     else onChange({ ...group, conditions: rest });
   };
+  const { createFirst } = useRuleChoices();
   const add = (node: ConditionDraft | GroupDraft) =>
     onChange({ ...group, conditions: [...conditions, node] });
   return (
     <fieldset className="rule-group">
-      <legend className="visually-hidden">Conditions</legend>
+      <legend className="visually-hidden">{t("Conditions")}</legend>
       <div className="rule-match">
         <Select
-          aria-label="How many conditions must hold"
+          aria-label={t("How many conditions must hold")}
           w={92}
           size="xs"
           allowDeselect={false}
           data={[
-            { value: "all", label: "All" },
-            { value: "any", label: "Any" },
+            { value: "all", label: t("All") },
+            { value: "any", label: t("Any") },
           ]}
           value={match}
           onChange={(value) => onChange({ ...group, match: value as GroupDraft["match"] })}
         />
-        <span>of these {match === "all" ? "hold" : "holds"}</span>
-        {onRemove && <RemoveAction label="Remove group" onRemove={onRemove} />}
+        <span>{match === "all" ? t("of these hold") : t("of these holds")}</span>
+        {onRemove && <RemoveAction label={t("Remove group")} onRemove={onRemove} />}
       </div>
       {conditions.map((node, index) =>
         isGroup(node) ? (
@@ -99,13 +97,13 @@ export function RuleGroup({ siteId, group, onChange, onRemove, depth = 1 }: Rule
           variant="default"
           size="xs"
           leftSection={<IconPlus size={14} />}
-          onClick={() => add(createCondition("tag"))}
+          onClick={() => add(createFirst())}
         >
-          Add condition
+          {t("Add condition")}
         </Button>
         {depth < maxDepth && (
           <Button variant="subtle" size="xs" onClick={() => add(createGroup())}>
-            Add group
+            {t("Add group")}
           </Button>
         )}
       </div>
@@ -113,31 +111,20 @@ export function RuleGroup({ siteId, group, onChange, onRemove, depth = 1 }: Rule
   );
 }
 
-function RemoveAction({ label, onRemove }: { label: string; onRemove(): void }) {
-  return (
-    <ActionIcon
-      className="rule-remove"
-      variant="subtle"
-      color="gray"
-      aria-label={label}
-      onClick={onRemove}
-    >
-      <IconX size={16} />
-    </ActionIcon>
-  );
-}
+const toOptions = (groups: RuleFieldGroup[]) =>
+  groups.map(({ group, fields }) => ({
+    group,
+    items: fields.map(({ key, label }) => ({ value: key, label })),
+  }));
 
-const fieldOptions = fieldGroups.map(({ group, fields }) => ({
-  group,
-  items: fields.map(({ key, label }) => ({ value: key, label })),
-}));
-
-/** The options with the custom fields of the site, after the fields of a person. */
-function withOwnFields(fields: ContactField[]) {
-  const items = fields.map(({ key, label }) => ({ value: key, label }));
-  return items.length > 0
-    ? fieldOptions.toSpliced(1, 0, { group: "Your fields", items })
-    : fieldOptions;
+/** The custom fields of the site are after the fields of a person. */
+function toFieldOptions(extraGroups: RuleFieldGroup[], ownFields: ContactField[]) {
+  const items = ownFields.map(({ key, label }) => ({ value: key, label }));
+  const options = toOptions(fieldGroups);
+  return [
+    ...toOptions(extraGroups),
+    ...(items.length > 0 ? options.toSpliced(1, 0, { group: t("Your fields"), items }) : options),
+  ];
 }
 
 interface ConditionProps {
@@ -154,7 +141,7 @@ function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
     ? customFieldOf(ownField.type, ownField.label)
     : findField(condition.field);
   const change = (changes: Partial<ConditionDraft>) => onChange({ ...condition, ...changes });
-  const options = withOwnFields(own);
+  const options = toFieldOptions(useRuleChoices().groups, own);
   const chosen = ownField?.key ?? field.key;
   const isKnown = options.some(({ items }) => items.some(({ value }) => value === chosen));
   const choose = (key: string) => {
@@ -167,7 +154,7 @@ function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
   return (
     <div className="rule">
       <Select
-        aria-label="Field"
+        aria-label={t("Field")}
         searchable
         allowDeselect={false}
         data={isKnown ? options : [chosen, ...options]}
@@ -175,8 +162,11 @@ function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
         onChange={(key) => key && choose(key)}
       />
       {field.subject && <Subject siteId={siteId} condition={condition} onChange={change} />}
+      {field.kind === "property" && (
+        <PropertyName value={condition.property} onChange={(property) => change({ property })} />
+      )}
       <Select
-        aria-label="Comparison"
+        aria-label={t("Comparison")}
         allowDeselect={false}
         data={choicesOf(field, condition.choice)}
         value={condition.choice}
@@ -185,7 +175,13 @@ function Condition({ siteId, condition, onChange, onRemove }: ConditionProps) {
         }
       />
       <Value siteId={siteId} condition={condition} field={field} onChange={change} />
-      <RemoveAction label={`Remove the condition on ${field.label}`} onRemove={onRemove} />
+      {field.kind === "event" && (
+        <EventOptions siteId={siteId} condition={condition} onChange={change} />
+      )}
+      <RemoveAction
+        label={t("Remove the condition on {label}", { label: field.label })}
+        onRemove={onRemove}
+      />
     </div>
   );
 }
@@ -201,14 +197,6 @@ function choicesOf(field: RuleField, choice: string) {
   return isKnown ? choices : [...choices, { value: choice, label: choice }];
 }
 
-/** A value stays if the new comparison takes it, too. */
-function keptValues(field: RuleField, { choice, values }: ConditionDraft, next: string): string[] {
-  const input = valueInputOf(field, next);
-  if (input === valueInputOf(field, choice) || input === "several" || input === "texts")
-    return values;
-  return [];
-}
-
 interface PartProps {
   siteId: number;
   condition: ConditionDraft;
@@ -217,13 +205,18 @@ interface PartProps {
 
 /** Which topic, form, campaign, custom field or event the condition is about. */
 function Subject({ siteId, condition: { field: key, subject }, onChange }: PartProps) {
-  const { records, subject: label = "", kind } = findField(key);
-  const names = useQuery({
-    ...queries.names(records ?? "forms", siteId),
-    enabled: records !== undefined,
+  const { records, subject: label = "", choose = "", isOfEvent, kind } = findField(key);
+  const [text, setText] = useState("");
+  const names = useNamedRecords({
+    group: records ?? "forms",
+    siteId: records && siteId,
+    text,
+    chosen: records && subject ? [Number(subject)] : [],
   });
-  const events = useQuery({ ...queries.eventNames(siteId), enabled: kind === "event" });
-  if (!records)
+  const events = useQuery({ ...queries.eventNames(siteId), enabled: isOfEvent === true });
+  const { emails } = useRuleChoices();
+  const isStep = kind === "step";
+  if (!records && !isStep)
     return (
       <Autocomplete
         aria-label={label}
@@ -237,82 +230,13 @@ function Subject({ siteId, condition: { field: key, subject }, onChange }: PartP
   return (
     <Select
       aria-label={label}
-      placeholder={`Choose a ${label.toLowerCase()}`}
+      placeholder={isStep && emails.length === 0 ? t("No email comes before") : choose}
       searchable
-      nothingFoundMessage="There is none"
-      data={withMissing(recordOptions(names.data), [subject])}
+      nothingFoundMessage={t("There is none")}
+      data={withMissing(isStep ? emails : recordOptions(names), [subject])}
+      onSearchChange={setText}
       value={subject || null}
       onChange={(id) => onChange({ subject: id ?? "" })}
     />
   );
-}
-
-type Options = { value: string; label: string }[];
-
-/** A record that was deleted is shown by its id. */
-const withMissing = (options: Options, ids: readonly string[]): Options => [
-  ...options,
-  ...ids
-    .filter((id) => id && !options.some(({ value }) => value === id))
-    .map((id) => ({ value: id, label: `Deleted (${id})` })),
-];
-
-const statuses = statusOptions(["subscribed", "pending", "unsubscribed", "suppressed"]);
-
-const fixedOptions = ({ kind }: RuleField) => (kind === "customBoolean" ? yesOrNo : statuses);
-
-function Value({ siteId, condition, field, onChange }: PartProps & { field: RuleField }) {
-  const { choice, values } = condition;
-  const input = valueInputOf(field, choice);
-  const isGroupField = field.kind === "group";
-  const names = useQuery({
-    ...queries.names(field.records ?? "tags", siteId),
-    enabled: isGroupField,
-  });
-  const [value = ""] = values;
-  const label = `Value of ${field.label}`;
-  const setOne = (text: string | null) => onChange({ values: text ? [text] : [] });
-  if (input === "none") return null;
-  if (input === "one" || input === "several") {
-    const records = names.isPending ? [] : withMissing(recordOptions(names.data), values);
-    const options = isGroupField ? records : fixedOptions(field);
-    const shared = { "aria-label": label, data: options, searchable: options.length > 8 };
-    const placeholder = `Choose a ${field.label.toLowerCase()}`;
-    return input === "one" ? (
-      <Select {...shared} placeholder={placeholder} value={value || null} onChange={setOne} />
-    ) : (
-      <MultiSelect
-        {...shared}
-        {...(values.length === 0 && { placeholder })}
-        value={values}
-        onChange={(chosen) => onChange({ values: chosen })}
-      />
-    );
-  }
-  if (input === "texts")
-    return (
-      <TagsInput
-        aria-label={label}
-        {...(values.length === 0 && { placeholder: "Enter after each" })}
-        value={values}
-        onChange={(texts) => onChange({ values: texts })}
-      />
-    );
-  return (
-    <TextInput
-      aria-label={input === "days" ? "Number of days" : label}
-      {...attributesOf(input, value)}
-      value={value}
-      onChange={(event) => setOne(event.currentTarget.value)}
-    />
-  );
-}
-
-/** A program may have stored a time of day, which the date input cannot show. */
-function attributesOf(input: string, value: string) {
-  if (input === "number") return { type: "number", step: "any" };
-  if (input === "days")
-    return { type: "number", min: 1, rightSection: <span className="unit">days</span> };
-  const isDay = input === "date" && (!value || /^\d{4}-\d\d-\d\d$/.test(value));
-  return isDay ? { type: "date" } : { type: "text" };
 }

@@ -11,6 +11,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
 import { SavedText } from "../../parts/saved-text.tsx";
@@ -37,8 +38,8 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
     removeWithUndo({
       group,
       id: variantId,
-      name: `Variant ${name}`,
-      consequence: `It is no longer part of “${campaign.name}”.`,
+      name: t("Variant {name}", { name }),
+      consequence: t("It is no longer part of “{name}”.", { name: campaign.name }),
       remove: (client) => client.campaigns.deleteVariant(id, variantId),
       refreshes: ["campaigns"],
     });
@@ -54,12 +55,15 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
     return (
       <>
         <p className="quiet">
-          Part of the audience gets variants of the email. Later, the others get the best one.
+          {t(
+            "Part of the audience gets variants of the email. Later, the others " +
+              "get the best one.",
+          )}
         </p>
         <ErrorNote error={starting.error} />
         <div className="buttons">
           <Button variant="default" loading={starting.isPending} onClick={() => starting.mutate()}>
-            Test variants
+            {t("Test variants")}
           </Button>
         </div>
       </>
@@ -84,12 +88,12 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
             loading={adding.isPending}
             onClick={() => adding.mutate(undefined)}
           >
-            Add a variant
+            {t("Add a variant")}
           </Button>
         </div>
       )}
       {variants.length < 2 ? (
-        <p className="quiet">A test needs two variants.</p>
+        <p className="quiet">{t("A test needs two variants.")}</p>
       ) : (
         <TestPlan abTest={abTest} onChange={onChange} />
       )}
@@ -111,23 +115,23 @@ function Variant({ campaign, variant, onRemove }: VariantProps) {
   );
   return (
     <fieldset className="variant">
-      <legend>Variant {name}</legend>
+      <legend>{t("Variant {name}", { name })}</legend>
       <SavedText
-        label={`Subject of ${name}`}
-        placeholder={campaign.subject ?? "The subject of the campaign or template"}
+        label={t("Subject of {name}", { name })}
+        placeholder={campaign.subject ?? t("The subject of the campaign or template")}
         maxLength={998}
         value={subject}
         onSave={(text) => saving.mutate({ subject: text })}
       />
       {hasHtml ? (
-        <p className="quiet">It has HTML of its own, written by a program.</p>
+        <p className="quiet">{t("It has HTML of its own, written by a program.")}</p>
       ) : (
         <Select
-          label={`Template of ${name}`}
-          placeholder="The template of the campaign"
+          label={t("Template of {name}", { name })}
+          placeholder={t("The template of the campaign")}
           searchable
           clearable
-          clearButtonProps={{ "aria-label": "The template of the campaign" }}
+          clearButtonProps={{ "aria-label": t("The template of the campaign") }}
           data={recordOptions(templates)}
           value={templateId === null ? null : String(templateId)}
           onChange={(value) => saving.mutate({ templateId: value ? Number(value) : null })}
@@ -141,30 +145,30 @@ function Variant({ campaign, variant, onRemove }: VariantProps) {
         leftSection={<IconTrash size={14} />}
         onClick={onRemove}
       >
-        Remove variant {name}
+        {t("Remove variant {name}", { name })}
       </Button>
     </fieldset>
   );
 }
 
 const metrics: { value: AbTestPlan["metric"]; label: string }[] = [
-  { value: "open_rate", label: "The most opens" },
-  { value: "click_rate", label: "The most clicks" },
+  { value: "open_rate", label: t("The most opens") },
+  { value: "click_rate", label: t("The most clicks") },
 ];
 
 const durations = [
-  [60, "1 hour"],
-  [120, "2 hours"],
-  [240, "4 hours"],
-  [480, "8 hours"],
-  [1440, "1 day"],
-  [2880, "2 days"],
-  [10_080, "7 days"],
+  [60, t("1 hour")],
+  [120, t("2 hours")],
+  [240, t("4 hours")],
+  [480, t("8 hours")],
+  [1440, t("1 day")],
+  [2880, t("2 days")],
+  [10_080, t("7 days")],
 ] as const;
 
 export function describeDuration(minutes: number): string {
   const [, known] = durations.find(([length]) => length === minutes) ?? [];
-  return known ?? `${minutes} minutes`;
+  return known ?? t("{minutes} minutes", { minutes });
 }
 
 function TestPlan({
@@ -177,11 +181,11 @@ function TestPlan({
   return (
     <>
       <Select
-        label="Who gets the variants"
+        label={t("Who gets the variants")}
         allowDeselect={false}
         data={[
-          { value: "test", label: "A part of the audience. The others get the best variant." },
-          { value: "all", label: "The whole audience, in equal parts. There is no winner." },
+          { value: "test", label: t("A part of the audience. The others get the best variant.") },
+          { value: "all", label: t("The whole audience, in equal parts. There is no winner.") },
         ]}
         value={abTest ? "test" : "all"}
         onChange={(value) => onChange({ abTest: value === "test" ? suggestedPlan : null })}
@@ -190,7 +194,7 @@ function TestPlan({
         <div className="field-grid">
           <NumberInput
             key={abTest.testPercent}
-            label="Part of the audience"
+            label={t("Part of the audience")}
             suffix=" %"
             min={1}
             max={100}
@@ -202,14 +206,14 @@ function TestPlan({
             }}
           />
           <Select
-            label="The winner has"
+            label={t("The winner has")}
             allowDeselect={false}
             data={metrics}
             value={abTest.metric}
             onChange={(metric) => change({ metric: metric as AbTestPlan["metric"] })}
           />
           <Select
-            label="It is picked after"
+            label={t("It is picked after")}
             allowDeselect={false}
             data={[...lengths]
               .sort((a, b) => a - b)

@@ -1,18 +1,29 @@
 import { MultiSelect, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CampaignDetail } from "pennymail";
-import { useState } from "react";
+import type { CampaignAudience, CampaignDetail } from "pennymail";
+import { type ReactNode, useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { audienceOf, hasAudience, toChoice, toChoices, toMembers } from "./audience.ts";
+import { useNamedRecords } from "../../parts/record-select.tsx";
+import {
+  audienceOf,
+  hasAudience,
+  type Members,
+  toChoice,
+  toChoices,
+  toMembers,
+} from "./audience.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 
 /** Several lists, tags and segments, and those whose contacts are left out. */
 export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
   const [audience, setAudience] = useState(() => audienceOf(campaign));
-  const options = useMemberOptions(campaign.siteId);
+  const [text, setText] = useState("");
+  const options = useMemberOptions(campaign.siteId, text, audience);
   if (campaign.resendOf) return <ResendAudience resendOf={campaign.resendOf} />;
   const change = (changes: Partial<typeof audience>) => {
     const next = { ...audience, ...changes };
@@ -26,33 +37,35 @@ export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
   return (
     <>
       <MultiSelect
-        label="Send to"
-        placeholder={chosen.length ? "" : "Lists, tags and segments"}
+        label={t("Send to")}
+        placeholder={chosen.length ? "" : t("Lists, tags and segments")}
         searchable
+        onSearchChange={setText}
         hidePickedOptions
         clearable={false}
-        nothingFoundMessage="No list, tag or segment has this name."
+        nothingFoundMessage={t("No list, tag or segment has this name.")}
         data={options}
         value={chosen}
         onChange={(choices) => change(toMembers(choices))}
       />
       {chosen.length > 1 && (
         <SegmentedControl
-          aria-label="Which contacts"
+          aria-label={t("Which contacts")}
           size="xs"
           value={audience.match}
           onChange={(match) => change({ match: match as typeof audience.match })}
           data={[
-            { value: "any", label: "In any of them" },
-            { value: "all", label: "In all of them" },
+            { value: "any", label: t("In any of them") },
+            { value: "all", label: t("In all of them") },
           ]}
         />
       )}
       {chosen.length > 0 && (
         <MultiSelect
-          label="But not to (optional)"
-          placeholder={excluded.length ? "" : "Nobody is left out"}
+          label={t("But not to (optional)")}
+          placeholder={excluded.length ? "" : t("Nobody is left out")}
           searchable
+          onSearchChange={setText}
           hidePickedOptions
           clearable={false}
           data={options}
@@ -64,28 +77,34 @@ export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
   );
 }
 
-function useMemberOptions(siteId: number) {
-  const lists = useQuery(queries.lists(siteId)).data?.lists;
-  const tags = useQuery(queries.tags(siteId)).data?.tags;
-  const segments = useQuery(queries.segments(siteId)).data?.segments;
+function useMemberOptions(siteId: number, text: string, audience: CampaignAudience) {
+  const chosenOf = (group: keyof Members) => [...audience[group], ...audience.exclude[group]];
+  const useNames = (group: keyof Members) =>
+    useNamedRecords({ group, siteId, text, chosen: chosenOf(group) });
+  const [lists, tags, segments] = [useNames("lists"), useNames("tags"), useNames("segments")];
   return [
-    { group: "Lists", kind: "lists" as const, records: lists },
-    { group: "Tags", kind: "tags" as const, records: tags },
-    { group: "Segments", kind: "segments" as const, records: segments },
-  ].flatMap(({ group, kind, records = [] }) => {
+    { group: t("Lists"), kind: "lists" as const, records: lists },
+    { group: t("Tags"), kind: "tags" as const, records: tags },
+    { group: t("Segments"), kind: "segments" as const, records: segments },
+  ].flatMap(({ group, kind, records }) => {
     const items = records.map(({ id, name }) => ({ value: toChoice(kind, id), label: name }));
     return items.length > 0 ? [{ group, items }] : [];
   });
 }
 
 function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["resendOf"]> }) {
+  const values = {
+    link: (text: ReactNode) => (
+      <Link to="/campaigns/$id" params={{ id: resendOf.campaignId }}>
+        {text}
+      </Link>
+    ),
+  };
   return (
     <p>
-      Recipients of{" "}
-      <Link to="/campaigns/$id" params={{ id: resendOf.campaignId }}>
-        the first campaign
-      </Link>{" "}
-      {resendOf.to === "failed" ? "whose email failed." : "who have not opened it."}
+      {resendOf.to === "failed"
+        ? tNodes("Recipients of <link>the first campaign</link> whose email failed.", values)
+        : tNodes("Recipients of <link>the first campaign</link> who have not opened it.", values)}
     </p>
   );
 }
@@ -109,8 +128,13 @@ export function AudienceCounts({ campaign, isCurrent }: AudienceCountsProps) {
       aria-live="polite"
     >
       <p>
-        <b>{formatNumber(mailed)}</b> of {formatNumber(matched)} contacts get it.
-        {!exact && <span className="quiet"> The exact number is known when it is sent.</span>}
+        {tNodes("{mailed} of {matched} contacts get it.", {
+          mailed: <b>{formatNumber(mailed)}</b>,
+          matched: formatNumber(matched),
+        })}
+        {!exact && (
+          <span className="quiet"> {t("The exact number is known when it is sent.")}</span>
+        )}
       </p>
       {notMailed.length > 0 && (
         <ul className="bullets">

@@ -8,41 +8,44 @@ import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { CountList } from "../../parts/field-list.tsx";
 
 const labels: Record<CampaignAudit["outcomes"][number]["outcome"], string> = {
-  mailed: "Accepted by the provider",
-  failed: "Refused",
-  uncertain: "Uncertain",
-  waiting: "Waiting",
-  cancelled: "Cancelled",
-  suppressed: "On the suppression list",
-  unsubscribed: "Unsubscribed or not confirmed",
-  notInTopic: "Not subscribed to the topic",
-  capped: "Got marketing email too recently",
-  duplicate: "Address twice in the audience",
-  invalid: "Address not valid",
-  contradictory: "Contradictory",
+  mailed: t("Accepted by the provider"),
+  failed: t("Refused"),
+  uncertain: t("Uncertain"),
+  waiting: t("Waiting"),
+  cancelled: t("Cancelled"),
+  suppressed: t("On the suppression list"),
+  unsubscribed: t("Unsubscribed or not confirmed"),
+  notInTopic: t("Not subscribed to the topic"),
+  snoozed: t("Paused marketing email"),
+  capped: t("Got marketing email too recently"),
+  duplicate: t("Address twice in the audience"),
+  invalid: t("Address not valid"),
+  contradictory: t("Contradictory"),
 };
 
 /** What became of each contact of the audience, and a hash that proves it. Few people need it. */
 export function Audit({ campaignId }: { campaignId: number }) {
   const [isShown, setShown] = useState(false);
   return (
-    <Card title="Audit">
+    <Card title={t("Audit")}>
       {isShown ? (
         <AuditResult campaignId={campaignId} />
       ) : (
         <>
           <p className="quiet">
-            What became of every contact of the audience, with a hash that proves it.
+            {t("What became of every contact of the audience, with a hash that proves it.")}
           </p>
           <div className="buttons">
             <Button variant="default" onClick={() => setShown(true)}>
-              Show audit
+              {t("Show audit")}
             </Button>
           </div>
         </>
@@ -75,13 +78,16 @@ function AuditResult({ campaignId }: { campaignId: number }) {
       <CountList counts={outcomes.map(({ outcome, count }) => [labels[outcome], count])} />
       {hash && (
         <p className="quiet breaks">
-          Hash of {auditedAt && formatTime(auditedAt, timezone)}: <code>{hash}</code>
+          {tNodes("Hash of {time}: {code}", {
+            time: auditedAt && formatTime(auditedAt, timezone),
+            code: <code>{hash}</code>,
+          })}
         </p>
       )}
       <div className="buttons">
         {mayExport && (
           <Button variant="default" onClick={() => setExporting(true)}>
-            Export audit
+            {t("Export audit")}
           </Button>
         )}
         {mayWrite && (
@@ -90,17 +96,20 @@ function AuditResult({ campaignId }: { campaignId: number }) {
             loading={checking.isPending || status === "auditing"}
             onClick={() => checking.mutate()}
           >
-            Audit again
+            {t("Audit again")}
           </Button>
         )}
       </div>
       <ExportDialog
-        title="Export audit"
+        title={t("Export audit")}
         request={{ type: "campaign-audit", campaignId }}
         opened={isExporting}
         onClose={() => setExporting(false)}
       >
-        The file has a row for each contact of the audience, with the outcome and the email.
+        {t(
+          "The file has a row for each contact of the audience, with the outcome " +
+            "and the email.",
+        )}
       </ExportDialog>
     </>
   );

@@ -6,19 +6,19 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useRight } from "../../data/session.ts";
-import { countOf } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
-type Step = "pause" | "resume" | "cancel" | "delete";
+type Step = "pause" | "resume" | "unschedule" | "cancel" | "delete";
 
 /** What can be done next, by status. */
 const stepsByStatus: Record<Campaign["status"], Step[]> = {
   draft: [],
-  scheduled: ["cancel"],
-  held: ["cancel"],
+  scheduled: ["unschedule", "cancel"],
+  held: ["unschedule", "cancel"],
   sending: ["pause", "cancel"],
   paused: ["resume", "cancel"],
   sent: [],
@@ -27,15 +27,25 @@ const stepsByStatus: Record<Campaign["status"], Step[]> = {
 };
 
 const labels: Record<Step, string> = {
-  pause: "Pause campaign",
-  resume: "Resume campaign",
-  cancel: "Cancel campaign",
-  delete: "Delete campaign",
+  pause: t("Pause campaign"),
+  resume: t("Resume campaign"),
+  unschedule: t("Back to draft"),
+  cancel: t("Cancel campaign"),
+  delete: t("Delete campaign"),
+};
+
+const doneTexts: Record<Step, string> = {
+  pause: t("Campaign paused."),
+  resume: t("Campaign resumed."),
+  unschedule: t("The campaign is a draft again."),
+  cancel: t("Campaign cancelled."),
+  delete: t("Campaign deleted."),
 };
 
 const runs: Record<Step, (id: number) => Promise<unknown>> = {
   pause: (id) => api.campaigns.pause(id),
   resume: (id) => api.campaigns.resume(id),
+  unschedule: (id) => api.campaigns.unschedule(id),
   cancel: (id) => api.campaigns.cancel(id),
   delete: (id) => api.campaigns.delete(id),
 };
@@ -49,6 +59,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
   const running = useChange({
     run: (next: Step) => runs[next](id),
     refreshes: ["campaigns"],
+    says: (_, next) => doneTexts[next],
     onDone: (_, next) => {
       setStep(undefined);
       if (next === "delete") return navigate({ to: "/campaigns" });
@@ -57,6 +68,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
   const copying = useChange({
     run: () => copyCampaign(campaign),
     refreshes: ["campaigns"],
+    says: () => t("The campaign is copied to a new draft."),
     onDone: (copy) => navigate({ to: "/campaigns/$id", params: { id: copy.id } }),
   });
   if (!mayWrite) return null;
@@ -82,18 +94,18 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
             leftSection={<IconDots size={16} />}
             loading={copying.isPending}
           >
-            More
+            {t("More")}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
           {status === "draft" && (
             <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setRenaming(true)}>
-              Rename
+              {t("Rename")}
             </Menu.Item>
           )}
           {!campaign.resendOf && (
             <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
-              Copy to a new draft
+              {t("Copy to a new draft")}
             </Menu.Item>
           )}
           {!isRunning && (
@@ -102,7 +114,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
               leftSection={<IconTrash size={16} />}
               onClick={() => setStep("delete")}
             >
-              Delete campaign
+              {t("Delete campaign")}
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -126,15 +138,19 @@ export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
 function describe(step: Step, { status, accounting, stats }: CampaignDetail): string {
   if (step === "cancel") {
     const { queued } = accounting;
-    if (status !== "sending" && status !== "paused") return "It will not be sent.";
-    return (
-      `${countOf(queued, "email")} that still wait are not sent. Emails that left cannot be ` +
-      "taken back. A cancelled campaign cannot be resumed."
+    if (status !== "sending" && status !== "paused") return t("It will not be sent.");
+    return t(
+      "{queued, plural, one {# email that still waits is} other {# emails that still wait are}} " +
+        "not sent. Emails that left cannot be taken back. A cancelled campaign cannot be resumed.",
+      { queued },
     );
   }
-  if (status === "draft") return "The draft is gone for good.";
-  const emails = countOf(stats.sent, "email");
-  return `Its ${emails} stay in the log, but the figures and links of the campaign are gone.`;
+  if (status === "draft") return t("The draft is gone for good.");
+  return t(
+    "Its {sent, plural, one {# email stays} other {# emails stay}} in the log, but the figures " +
+      "and links of the campaign are gone.",
+    { sent: stats.sent },
+  );
 }
 
 interface RenameProps {
@@ -152,13 +168,13 @@ function Rename({ campaign, opened, onClose }: RenameProps) {
   });
   return (
     <FormDialog
-      title="Rename campaign"
-      action="Save name"
+      title={t("Rename campaign")}
+      action={t("Save name")}
       submission={renaming}
       opened={opened}
       onClose={onClose}
     >
-      <TextInput label="Name" required data-autofocus maxLength={200} {...name.input} />
+      <TextInput label={t("Name")} required data-autofocus maxLength={200} {...name.input} />
     </FormDialog>
   );
 }
@@ -166,11 +182,13 @@ function Rename({ campaign, opened, onClose }: RenameProps) {
 /** A draft with the same audience, content, sender and variants. */
 async function copyCampaign(campaign: CampaignDetail): Promise<Campaign> {
   const { siteId, subject, templateId, listId, tagId, segmentId, audience } = campaign;
-  const { sendingConfigId, topicId, previewText, utm, strict, abTest, variants } = campaign;
-  const name = `Copy of ${campaign.name}`.slice(0, 200);
+  const { sendingConfigId, fromEmail, fromName, replyTo, topicId } = campaign;
+  const { previewText, utm, strict, abTest, variants } = campaign;
+  const name = t("Copy of {name}", { name: campaign.name }).slice(0, 200);
   const content = { subject, templateId, previewText, utm, strict };
-  const target = { listId, tagId, segmentId, audience, topicId, sendingConfigId };
-  const copy = await api.campaigns.create({ siteId, name, ...content, ...target });
+  const target = { listId, tagId, segmentId, audience, topicId };
+  const sender = { sendingConfigId, fromEmail, fromName, replyTo };
+  const copy = await api.campaigns.create({ siteId, name, ...content, ...target, ...sender });
   // One after the other, so that they keep their order.
   for (const { id } of variants) {
     const variant = await api.campaigns.getVariant(campaign.id, id);

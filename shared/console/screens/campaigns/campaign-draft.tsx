@@ -5,14 +5,20 @@ import { Link } from "@tanstack/react-router";
 import type { CampaignDetail, UpdateCampaignRequest } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
+import { ownSenderTexts } from "../../parts/own-sender-texts.ts";
+import { RecordSelect } from "../../parts/record-select.tsx";
 import { SavedText } from "../../parts/saved-text.tsx";
 import { AbTest } from "./ab-test.tsx";
+import { ArchiveChoice } from "./archive-choice.tsx";
 import { hasAudience, isComplete } from "./audience.ts";
 import { AudienceChoice, AudienceCounts } from "./audience-choice.tsx";
 import { useDraftSaving } from "./draft-saving.ts";
+import { ExtraContent } from "./extra-content.tsx";
 import { Samples } from "./samples.tsx";
 import { SendSection } from "./send-section.tsx";
 import { TestEmail } from "./test-email.tsx";
@@ -36,25 +42,30 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
   return (
     <div className="columns wizard">
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
-        <Card title="1. Audience" state={saveState(saving)}>
+        <Card title={t("1. Audience")} state={saveState(saving)}>
           <AudienceChoice {...choices} />
           {hasAudience(campaign) && <AudienceCounts campaign={settled} isCurrent={isSettled} />}
           <TopicChoice {...choices} />
+          <NoticeChoice {...choices} />
         </Card>
-        <Card title="2. Email">
+        <Card title={t("2. Email")}>
           <EmailChoice {...choices} />
+          <ArchiveChoice campaign={campaign} onChange={(archive) => saving.mutate({ archive })} />
         </Card>
-        <Card title="3. A/B test">
+        <Card title={t("3. Files and values")}>
+          <ExtraContent {...choices} />
+        </Card>
+        <Card title={t("4. A/B test")}>
           <AbTest {...choices} />
         </Card>
-        <Card title="4. Tracking">
+        <Card title={t("5. Tracking")}>
           <Tracking {...choices} />
         </Card>
         <ErrorNote error={saving.error ?? preview.error} />
         <TestEmail campaign={campaign} isSaving={saving.isPending} />
         <SendSection campaign={campaign} preview={shownPreview} isSaving={!isCurrent} />
       </fieldset>
-      <Card title="Preview" className="preview-card">
+      <Card title={t("Preview")} className="preview-card">
         <Samples campaign={campaign} preview={shownPreview} />
       </Card>
     </div>
@@ -62,8 +73,8 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
 }
 
 function saveState({ isPending, isSuccess }: { isPending: boolean; isSuccess: boolean }): string {
-  if (isPending) return "Saving";
-  return isSuccess ? "Saved" : "";
+  if (isPending) return t("Saving");
+  return isSuccess ? t("Saved") : "";
 }
 
 export interface ChoiceProps {
@@ -71,16 +82,16 @@ export interface ChoiceProps {
   onChange(changes: UpdateCampaignRequest): void;
 }
 
-function TopicChoice({ campaign: { siteId, topicId }, onChange }: ChoiceProps) {
+export function TopicChoice({ campaign: { siteId, topicId }, onChange }: ChoiceProps) {
   const topics = useQuery(queries.topics(siteId)).data ?? [];
   if (topics.length === 0) return null;
   return (
     <Select
-      label="Topic (optional)"
-      description="Only contacts who get this topic. They can leave it and stay subscribed."
-      placeholder="No topic"
+      label={t("Topic (optional)")}
+      description={t("Only contacts who get this topic. They can leave it and stay subscribed.")}
+      placeholder={t("No topic")}
       clearable
-      clearButtonProps={{ "aria-label": "No topic" }}
+      clearButtonProps={{ "aria-label": t("No topic") }}
       data={recordOptions(topics)}
       value={topicId === null ? null : String(topicId)}
       onChange={(id) => onChange({ topicId: id ? Number(id) : null })}
@@ -88,42 +99,77 @@ function TopicChoice({ campaign: { siteId, topicId }, onChange }: ChoiceProps) {
   );
 }
 
-function EmailChoice({ campaign, onChange }: ChoiceProps) {
-  const { siteId, templateId, subject, previewText } = campaign;
-  const templates = useQuery(queries.templates(siteId)).data?.templates;
-  const chosen = templates?.find(({ id }) => id === templateId);
+function NoticeChoice({ campaign: { purpose, status }, onChange }: ChoiceProps) {
+  const maySend = useRight("marketing:notice");
+  const isNotice = purpose === "notice";
+  if (!maySend && !isNotice) return null;
+  return (
+    <Switch
+      label={t("Legal notice")}
+      description={t(
+        "Also goes to contacts who unsubscribed, whatever their topics, and " +
+          "without an unsubscribe link. Only for what they must know, such as " +
+          "new terms.",
+      )}
+      checked={isNotice}
+      disabled={!maySend || status !== "draft"}
+      onChange={(event) =>
+        onChange({ purpose: event.currentTarget.checked ? "notice" : "marketing" })
+      }
+    />
+  );
+}
+
+export function EmailChoice({ campaign, onChange }: ChoiceProps) {
+  const { siteId, templateId, subject, previewText, variants } = campaign;
+  const hasOwnSubjects = variants.length > 0 && variants.every((one) => one.subject !== null);
+  const names = useQuery(queries.firstNames("templates", siteId)).data?.names;
+  const chosen = useQuery({
+    ...queries.template(templateId ?? 0),
+    enabled: templateId !== null,
+  }).data;
   return (
     <>
-      <Select
-        label="Template"
-        placeholder="Choose a template"
-        searchable
-        data={recordOptions(templates)}
-        value={templateId === null ? null : String(templateId)}
-        onChange={(id) => onChange({ templateId: id ? Number(id) : null })}
+      <RecordSelect
+        group="templates"
+        siteId={siteId}
+        label={t("Template")}
+        placeholder={t("Choose a template")}
+        value={templateId}
+        onChange={(id) => onChange({ templateId: id })}
       />
       {chosen && (
         <Link className="quiet" to="/templates/$id" params={{ id: chosen.id }}>
-          Edit this template
+          {t("Edit this template")}
         </Link>
       )}
-      {templates?.length === 0 && (
+      {names?.length === 0 && (
         <p className="quiet">
-          There is no template yet. <Link to="/templates">Make one first.</Link>
+          {tNodes("There is no template yet. <link>Make one first.</link>", {
+            link: (text) => <Link to="/templates">{text}</Link>,
+          })}
         </p>
       )}
       <SenderChoice campaign={campaign} onChange={onChange} />
       <SavedText
-        label="Subject (optional)"
-        description="Without it, the subject of the template is used."
+        label={t("Subject (optional)")}
+        description={
+          hasOwnSubjects
+            ? t(
+                "Every variant of the A/B test has a subject of its own, so this one " +
+                  "is not used.",
+              )
+            : t("Without it, the subject of the template is used.")
+        }
+        disabled={hasOwnSubjects}
         placeholder={chosen?.subject ?? ""}
         maxLength={998}
         value={subject}
         onSave={(text) => onChange({ subject: text })}
       />
       <SavedText
-        label="Preview text (optional)"
-        description="Inboxes show it behind the subject."
+        label={t("Preview text (optional)")}
+        description={t("Inboxes show it behind the subject.")}
         maxLength={200}
         value={previewText}
         onSave={(text) => onChange({ previewText: text })}
@@ -132,38 +178,66 @@ function EmailChoice({ campaign, onChange }: ChoiceProps) {
   );
 }
 
-function SenderChoice({ campaign: { sendingConfigId }, onChange }: ChoiceProps) {
+function SenderChoice({ campaign, onChange }: ChoiceProps) {
+  const { siteId, sendingConfigId } = campaign;
   const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
+  const site = useQuery(queries.sites()).data?.sites.find(({ id }) => id === siteId);
+  const config = configs.find(({ id }) => id === sendingConfigId);
   return (
-    <Select
-      label="From"
-      placeholder="Choose a sender"
-      data={configs
-        .filter(({ fromEmail }) => fromEmail !== null)
-        .map(({ id, fromEmail, fromName, provider }) => ({
-          value: String(id),
-          label: `${fromName ? `${fromName} <${fromEmail}>` : fromEmail} by ${provider}`,
-        }))}
-      value={sendingConfigId === null ? null : String(sendingConfigId)}
-      onChange={(id) => onChange({ sendingConfigId: id ? Number(id) : null })}
-    />
+    <>
+      <Select
+        label={t("From")}
+        placeholder={t("Choose a sender")}
+        data={configs
+          .filter(({ fromEmail }) => fromEmail !== null)
+          .map(({ id, fromEmail, fromName, provider }) => ({
+            value: String(id),
+            label: t("{sender} by {provider}", {
+              sender: fromName ? `${fromName} <${fromEmail}>` : fromEmail,
+              provider,
+            }),
+          }))}
+        value={sendingConfigId === null ? null : String(sendingConfigId)}
+        onChange={(id) => onChange({ sendingConfigId: id ? Number(id) : null })}
+      />
+      <SavedText
+        {...ownSenderTexts.fromName}
+        placeholder={config?.fromName ?? ""}
+        value={campaign.fromName}
+        onSave={(text) => onChange({ fromName: text })}
+      />
+      <SavedText
+        {...ownSenderTexts.fromEmail}
+        placeholder={config?.fromEmail ?? ""}
+        value={campaign.fromEmail}
+        onSave={(text) => onChange({ fromEmail: text })}
+      />
+      <SavedText
+        {...ownSenderTexts.replyTo}
+        placeholder={site?.replyTo ?? config?.replyTo ?? ""}
+        value={campaign.replyTo}
+        onSave={(text) => onChange({ replyTo: text })}
+      />
+    </>
   );
 }
 
 const utmFields = [
-  ["source", "Source", "newsletter"],
-  ["medium", "Medium", "email"],
-  ["campaign", "Campaign", "The name of the campaign"],
-  ["term", "Term", ""],
-  ["content", "Content", "The name of the variant"],
+  ["source", t("Source"), "newsletter"],
+  ["medium", t("Medium"), "email"],
+  ["campaign", t("Campaign"), t("The name of the campaign")],
+  ["term", t("Term"), ""],
+  ["content", t("Content"), t("The name of the variant")],
 ] as const;
 
 function Tracking({ campaign: { utm }, onChange }: ChoiceProps) {
   return (
     <>
       <Switch
-        label="Mark links for website analytics"
-        description="Adds UTM parameters, so that analytics tools know where a visit comes from."
+        label={t("Mark links for website analytics")}
+        description={t(
+          "Adds UTM parameters, so that analytics tools know where a visit comes from.",
+        )}
         checked={utm !== null}
         onChange={(event) => onChange({ utm: event.currentTarget.checked ? {} : null })}
       />

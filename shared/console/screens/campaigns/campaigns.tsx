@@ -9,6 +9,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
@@ -16,6 +17,7 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { SeriesList } from "./series/series-list.tsx";
 
 export function Campaigns() {
   const { site } = useSite();
@@ -28,23 +30,26 @@ export function Campaigns() {
     ({ campaigns }) => campaigns,
   );
   const create = () => mayWrite && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: "New campaign", run: create }]);
+  useShortcuts([{ keys: ["c"], label: t("New campaign"), run: create }]);
   return (
     <div className="page list-page">
       <PageHead
-        title="Campaigns"
+        title={t("Campaigns")}
         note={
-          list.total == null ? "One email to many contacts" : `${formatNumber(list.total)} in all`
+          list.total == null
+            ? t("One email to many contacts")
+            : t("{total} in all", { total: formatNumber(list.total) })
         }
       >
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            New campaign
+            {t("New campaign")}
           </Button>
         )}
       </PageHead>
+      <SeriesList siteId={site?.id} />
       <RowTable
-        label="Campaigns"
+        label={t("Campaigns")}
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/campaigns/$id", params: { id } })}
@@ -58,14 +63,14 @@ export function Campaigns() {
 }
 
 const columnsIn = (timezone: string): Column<Campaign>[] => [
-  { label: "Campaign", className: "c-main", render: ({ name }) => <b>{name}</b> },
+  { label: t("Campaign"), className: "c-main", render: ({ name }) => <b>{name}</b> },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
-    label: "Sent or scheduled",
+    label: t("Sent or scheduled"),
     className: "c-tags quiet",
     render: ({ startedAt, scheduledAt }) => {
       if (startedAt) return formatAgo(startedAt, timezone);
@@ -73,7 +78,7 @@ const columnsIn = (timezone: string): Column<Campaign>[] => [
     },
   },
   {
-    label: "Created",
+    label: t("Created"),
     className: "c-added quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
@@ -81,11 +86,11 @@ const columnsIn = (timezone: string): Column<Campaign>[] => [
 
 function NoCampaigns({ onCreate }: { onCreate: (() => unknown) | undefined }) {
   return (
-    <EmptyState title="No campaign yet">
-      <p>A campaign is one email to a list, a tag or a segment.</p>
+    <EmptyState title={t("No campaign yet")}>
+      <p>{t("A campaign is one email to a list, a tag or a segment.")}</p>
       {onCreate && (
         <Button variant="default" onClick={onCreate}>
-          New campaign
+          {t("New campaign")}
         </Button>
       )}
     </EmptyState>
@@ -108,15 +113,15 @@ function NewCampaign({ siteId, opened, onClose }: NewCampaignProps) {
   });
   return (
     <FormDialog
-      title="New campaign"
-      action="Create campaign"
+      title={t("New campaign")}
+      action={t("Create campaign")}
       submission={creating}
       opened={opened}
       onClose={onClose}
     >
       <TextInput
-        label="Name"
-        description="For your team. Recipients do not see it."
+        label={t("Name")}
+        description={t("For your team. Recipients do not see it.")}
         required
         data-autofocus
         {...name.input}

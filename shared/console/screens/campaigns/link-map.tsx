@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { CampaignLinks } from "pennymail";
 import { useCallback } from "react";
 import { queries } from "../../data/queries.ts";
-import { countOf } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 
@@ -17,14 +17,15 @@ export function LinkMap({ campaignId }: { campaignId: number }) {
   const noteOf = useCallback((href: string) => noteOfLink(links, href), [links]);
   if (!content?.html) return null;
   return (
-    <Card title="The email and its clicks" className="preview-card">
+    <Card title={t("The email and its clicks")} className="preview-card">
       <p>
-        <b>{content.subject}</b> <span className="quiet">to {first?.toEmail}</span>
+        <b>{content.subject}</b>{" "}
+        <span className="quiet">{t("to {email}", { email: first?.toEmail })}</span>
       </p>
       <EmailPreview
         html={content.html}
         text={content.text ?? undefined}
-        title="The email and its clicks"
+        title={t("The email and its clicks")}
         noteOf={noteOf}
       />
     </Card>
@@ -43,5 +44,8 @@ function withoutTracking(href: string): string {
 function noteOfLink(data: CampaignLinks | undefined, href: string): string | undefined {
   const plain = withoutTracking(href);
   const link = data?.links.find(({ url }) => url !== null && withoutTracking(url) === plain);
-  return link && countOf(link.uniqueClicks, "recipient");
+  return (
+    link &&
+    t("{count, plural, one {# recipient} other {# recipients}}", { count: link.uniqueClicks })
+  );
 }

@@ -5,6 +5,7 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatDay, formatHour, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import type { Series } from "../../parts/line-chart.tsx";
@@ -20,21 +21,21 @@ export function OverTime({ campaignId }: { campaignId: number }) {
   const { data, error } = useQuery(queries.campaignTimeline(campaignId));
   const [unit, setUnit] = useState<Unit>("hours");
   return (
-    <Card title="Opens and clicks over time">
+    <Card title={t("Opens and clicks over time")}>
       <ErrorNote error={error} />
       {!data && !error && <Skeleton h={300} />}
-      {data?.days.length === 0 && <p className="quiet">No figures over time yet.</p>}
+      {data?.days.length === 0 && <p className="quiet">{t("No figures over time yet.")}</p>}
       {data && data.days.length > 0 && (
         <>
           <SegmentedControl
             className="start"
-            aria-label="Figures by"
+            aria-label={t("Figures by")}
             size="xs"
             value={unit}
             onChange={(value) => setUnit(value as Unit)}
             data={[
-              { value: "hours", label: "First 3 days by hour" },
-              { value: "days", label: "By day" },
+              { value: "hours", label: t("First 3 days by hour") },
+              { value: "days", label: t("By day") },
             ]}
           />
           <Suspense fallback={<Skeleton h={300} />}>
@@ -95,15 +96,15 @@ function Chart({ timeline, unit }: { timeline: CampaignTimeline; unit: Unit }) {
       times: points.map(({ time }) => time),
       series: [
         {
-          label: "Opened",
+          label: t("Opened"),
           values: valuesOf("opened"),
           color: "--chart-2",
           filled: true,
         },
-        { label: "Clicked", values: valuesOf("clicked"), color: "--chart-3" },
+        { label: t("Clicked"), values: valuesOf("clicked"), color: "--chart-3" },
         // One hour has most of them, beside which opens and clicks are flat.
         {
-          label: "Sent",
+          label: t("Sent"),
           values: valuesOf("sent"),
           color: "--chart-1",
           isHidden: true,
@@ -113,20 +114,23 @@ function Chart({ timeline, unit }: { timeline: CampaignTimeline; unit: Unit }) {
   }, [points]);
   const opensOf = ({ figures }: Point) => figures?.opened ?? 0;
   const best = points.toSorted((a, b) => opensOf(b) - opensOf(a))[0];
-  const bestTime =
-    best && (unit === "hours" ? formatHour(best.time, timezone) : formatDay(best.time));
-  const summary =
-    best && opensOf(best)
-      ? `Most opens came ${unit === "hours" ? "in the hour from" : "on"} ${bestTime}: ` +
-        `${formatNumber(opensOf(best))}.`
-      : "Nobody has opened it yet.";
+  const describeBest = (point: Point) => {
+    const opens = formatNumber(opensOf(point));
+    return unit === "hours"
+      ? t("Most opens came in the hour from {time}: {opens}.", {
+          time: formatHour(point.time, timezone),
+          opens,
+        })
+      : t("Most opens came on {day}: {opens}.", { day: formatDay(point.time), opens });
+  };
+  const summary = best && opensOf(best) ? describeBest(best) : t("Nobody has opened it yet.");
   return (
     <>
       <p>{summary}</p>
       <LineChart
         {...chart}
         {...(unit === "hours" && { timezone })}
-        summary={`Line chart of opens and clicks. ${summary}`}
+        summary={t("Line chart of opens and clicks. {summary}", { summary })}
       />
     </>
   );

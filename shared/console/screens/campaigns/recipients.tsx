@@ -6,6 +6,7 @@ import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { looksComplete } from "../../parts/address.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -42,23 +43,25 @@ export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" |
   );
   const rows = data?.pages.flatMap(({ sends }) => sends) ?? [];
   return (
-    <Card title="Recipients">
+    <Card title={t("Recipients")}>
       <search className="filters">
         <SearchBox
-          label="Email address of a contact"
-          placeholder="Why did bob@example.com not get it?"
+          label={t("Email address of a contact")}
+          placeholder={t("Why did bob@example.com not get it?")}
           value={email}
           onSearch={setEmail}
           isSearchable={looksComplete}
         />
         <FilterSelect
-          noun="status"
+          label={t("Status")}
+          any={t("Any status")}
           options={statusOptions(statuses)}
           value={status}
           onChange={(value) => setStatus(value as Status | undefined)}
         />
         <FilterSelect
-          noun="reaction"
+          label={t("Reaction")}
+          any={t("Any reaction")}
           options={statusOptions(Object.keys(reactionFilters))}
           value={reaction}
           onChange={(value) => setReaction(value as Reaction | undefined)}
@@ -67,11 +70,13 @@ export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" |
       {email && <WhyAnswer siteId={siteId} email={email} campaignId={campaignId} />}
       <ErrorNote error={error} />
       {!data && !error && <Skeleton h={120} />}
-      {data && rows.length === 0 && !hasNextPage && <p className="quiet">No email matches.</p>}
+      {data && rows.length === 0 && !hasNextPage && (
+        <p className="quiet">{t("No email matches.")}</p>
+      )}
       {rows.length > 0 && (
         <div className="table-scroll recipients">
           <PlainTable
-            label="Recipients"
+            label={t("Recipients")}
             columns={columnsIn(timezone)}
             rows={rows}
             keyOf={({ id }) => id}
@@ -81,7 +86,7 @@ export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" |
       {hasNextPage && (
         <div className="buttons">
           <Button variant="default" loading={isFetching} onClick={() => fetchNextPage()}>
-            Show more
+            {t("Show more")}
           </Button>
         </div>
       )}
@@ -91,7 +96,7 @@ export function Recipients({ campaign }: { campaign: Pick<CampaignDetail, "id" |
 
 const columnsIn = (timezone: string): PlainColumn<Send>[] => [
   {
-    label: "Address",
+    label: t("Address"),
     breaks: true,
     render: ({ id, toEmail }) => (
       <Link to="/log" search={{ email: toEmail, send: id }}>
@@ -99,14 +104,14 @@ const columnsIn = (timezone: string): PlainColumn<Send>[] => [
       </Link>
     ),
   },
-  { label: "Status", render: ({ status }) => <StatusMark status={status} /> },
+  { label: t("Status"), render: ({ status }) => <StatusMark status={status} /> },
   {
-    label: "Opened",
+    label: t("Opened"),
     isWide: true,
     render: ({ openedAt }) => (openedAt ? formatAgo(openedAt, timezone) : "–"),
   },
   {
-    label: "Clicked",
+    label: t("Clicked"),
     isWide: true,
     render: ({ clickedAt }) => (clickedAt ? formatAgo(clickedAt, timezone) : "–"),
   },

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 
@@ -13,15 +14,15 @@ type ResendTarget = ResendCampaignRequest["to"];
 const targets: { to: ResendTarget; action: string; done: string; text: string }[] = [
   {
     to: "unopened",
-    action: "Resend to those who did not open",
-    done: "Resent to those who did not open",
-    text: "Everybody who has not opened it gets the email once more.",
+    action: t("Resend to those who did not open"),
+    done: t("Resent to those who did not open"),
+    text: t("Everybody who has not opened it gets the email once more."),
   },
   {
     to: "failed",
-    action: "Resend where it failed",
-    done: "Resent where it failed",
-    text: "Everybody whose email bounced or was refused gets it once more.",
+    action: t("Resend where it failed"),
+    done: t("Resent where it failed"),
+    text: t("Everybody whose email bounced or was refused gets it once more."),
   },
 ];
 
@@ -40,7 +41,7 @@ export function Resend({ campaign }: { campaign: CampaignDetail }) {
   });
   if (!mayWrite || campaign.resendOf || campaign.status !== "sent") return null;
   return (
-    <Card title="Send it again">
+    <Card title={t("Send it again")}>
       <div className="buttons">
         {targets.map(({ to, action, done }) => {
           const resend = campaign.resends.find((one) => one.to === to);
@@ -58,15 +59,17 @@ export function Resend({ campaign }: { campaign: CampaignDetail }) {
         })}
       </div>
       <ConfirmDialog
-        title="Send it again"
-        action="Create draft"
+        title={t("Send it again")}
+        action={t("Create draft")}
         target={target}
         change={resending}
         onClose={() => setTarget(undefined)}
       >
-        {targets.find(({ to }) => to === target)?.text} Suppressed and unsubscribed contacts and the
-        frequency cap are respected. A draft opens first: you see how many get it, and can change
-        the subject.
+        {targets.find(({ to }) => to === target)?.text}{" "}
+        {t(
+          "Suppressed and unsubscribed contacts and the frequency cap are respected. A draft " +
+            "opens first: you see how many get it, and can change the subject.",
+        )}
       </ConfirmDialog>
     </Card>
   );

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import type { CampaignDetail, CampaignPreview } from "pennymail";
 import { useState } from "react";
 import type { Warned } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 
 interface SamplesProps {
@@ -13,14 +14,14 @@ interface SamplesProps {
 export function Samples({ campaign, preview }: SamplesProps) {
   const [index, setIndex] = useState(0);
   const sample = preview?.samples[index] ?? preview?.samples[0];
-  if (!preview) return <p className="quiet">Choose audience, template and sender first.</p>;
+  if (!preview) return <p className="quiet">{t("Choose audience, template and sender first.")}</p>;
   return (
     <div className="stack">
       <Warnings warnings={preview.warnings} />
       {sample ? (
         <>
           <Select
-            label="As it looks for"
+            label={t("As it looks for")}
             data={preview.samples.map(({ email }, i) => ({ value: String(i), label: email }))}
             value={String(preview.samples.indexOf(sample))}
             allowDeselect={false}
@@ -30,12 +31,18 @@ export function Samples({ campaign, preview }: SamplesProps) {
           <p>
             <b>{sample.subject}</b>
             {sample.variantId !== null && (
-              <span className="quiet"> Variant {nameOf(campaign, sample.variantId)}</span>
+              <span className="quiet">
+                {" "}
+                {t("Variant {name}", { name: nameOf(campaign, sample.variantId) })}
+              </span>
             )}
           </p>
+          <p className="quiet">{describeSender(sample)}</p>
           {sample.missingVariables.length > 0 && (
             <p className="tone-warn">
-              Empty for this contact: {sample.missingVariables.join(", ")}
+              {t("Empty for this contact: {variables}", {
+                variables: sample.missingVariables.join(", "),
+              })}
             </p>
           )}
           {sample.error && <p className="tone-bad">{sample.error}</p>}
@@ -43,16 +50,24 @@ export function Samples({ campaign, preview }: SamplesProps) {
             <EmailPreview
               html={sample.html}
               text={sample.text}
-              title={`Email to ${sample.email}`}
+              title={t("Email to {email}", { email: sample.email })}
             />
           )}
           {!sample.html && sample.text && <pre className="plain-email">{sample.text}</pre>}
         </>
       ) : (
-        <p className="quiet">Nobody would get this campaign now.</p>
+        <p className="quiet">{t("Nobody would get this campaign now.")}</p>
       )}
     </div>
   );
+}
+
+function describeSender(sample: CampaignPreview["samples"][number]): string {
+  const { fromName, fromEmail, replyTo } = sample;
+  const sender = fromName ? `${fromName} <${fromEmail}>` : fromEmail;
+  return replyTo
+    ? t("From {sender}, replies to {replyTo}", { sender, replyTo })
+    : t("From {sender}", { sender });
 }
 
 const nameOf = ({ variants }: CampaignDetail, variantId: number): string =>
@@ -61,7 +76,7 @@ const nameOf = ({ variants }: CampaignDetail, variantId: number): string =>
 function Warnings({ warnings }: { warnings: string[] }) {
   if (warnings.length === 0) return null;
   return (
-    <ul className="warnings" aria-label="Before you send">
+    <ul className="warnings" aria-label={t("Before you send")}>
       {warnings.map((warning) => (
         <li key={warning}>
           <Warning text={warning} />
@@ -74,9 +89,14 @@ function Warnings({ warnings }: { warnings: string[] }) {
 function Warning({ text }: { text: string }) {
   if (/postal address/.test(text))
     return (
-      <>Marketing email must show a postal address in many countries. Give the organization one.</>
+      <>
+        {t(
+          "Marketing email must show a postal address in many countries. Give " +
+            "the organization one.",
+        )}
+      </>
     );
   if (/is not verified/.test(text))
-    return <>The sender is not verified yet, so the provider may refuse the emails.</>;
+    return <>{t("The sender is not verified yet, so the provider may refuse the emails.")}</>;
   return text;
 }

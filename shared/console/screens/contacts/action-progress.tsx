@@ -8,6 +8,7 @@ import { api } from "../../data/client.ts";
 import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -32,23 +33,33 @@ export function ActionProgress({ id, onClose }: ActionProgressProps) {
   if (!action) return <ErrorNote error={error} />;
   const { status, summary, progress, failed, errors } = action;
   return (
-    <section className="answer" aria-label="Action on many contacts" role="status">
+    <section className="answer" aria-label={t("Action on many contacts")} role="status">
       <StatusMark status={status} tone={toneOf(action)} />
       <div>
         <p>{summary}</p>
         {!isOver && (
-          <progress className="wide-progress" max={100} value={progress} aria-label="Progress" />
+          <progress
+            className="wide-progress"
+            max={100}
+            value={progress}
+            aria-label={t("Progress")}
+          />
         )}
         {failed > 0 && (
           <p className="quiet">
-            {formatNumber(failed)} not done{errors[0] && `, for example: ${errors[0].error}`}
+            {errors[0]
+              ? t("{failed} not done, for example: {error}", {
+                  failed: formatNumber(failed),
+                  error: errors[0].error,
+                })
+              : t("{failed} not done", { failed: formatNumber(failed) })}
           </p>
         )}
         {action.error && <p className="tone-bad">{action.error}</p>}
         <ErrorNote error={cancelling.error} />
       </div>
       {isOver ? (
-        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t("Close")} onClick={onClose}>
           <IconX size={16} />
         </ActionIcon>
       ) : (
@@ -58,7 +69,7 @@ export function ActionProgress({ id, onClose }: ActionProgressProps) {
           loading={cancelling.isPending || status === "cancelling"}
           onClick={() => cancelling.mutate()}
         >
-          Stop
+          {t("Stop")}
         </Button>
       )}
     </section>

@@ -1,6 +1,8 @@
-import { TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { FormDialog } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -14,7 +16,9 @@ export function AddContact({ siteId, opened, onClose }: AddContactProps) {
   const email = useTextField();
   const firstName = useTextField();
   const lastName = useTextField();
+  const [mustConfirm, setMustConfirm] = useState(false);
   const close = () => {
+    setMustConfirm(false);
     for (const field of [email, firstName, lastName]) field.set("");
     adding.reset();
     onClose();
@@ -26,22 +30,29 @@ export function AddContact({ siteId, opened, onClose }: AddContactProps) {
         email: email.value,
         ...(firstName.value && { firstName: firstName.value }),
         ...(lastName.value && { lastName: lastName.value }),
+        ...(mustConfirm && { status: "pending" as const, sendConfirmation: true }),
       }),
     refreshes: ["contacts"],
     onDone: () => close(),
   });
   return (
     <FormDialog
-      title="Add contact"
-      action="Add contact"
+      title={t("Add contact")}
+      action={t("Add contact")}
       submission={adding}
       opened={opened}
       onClose={close}
     >
-      <TextInput label="Email" type="email" required data-autofocus {...email.input} />
-      <TextInput label="First name (optional)" {...firstName.input} />
-      <TextInput label="Last name (optional)" {...lastName.input} />
-      <p className="quiet">Add only people who agreed to get your email.</p>
+      <TextInput label={t("Email")} type="email" required data-autofocus {...email.input} />
+      <TextInput label={t("First name (optional)")} {...firstName.input} />
+      <TextInput label={t("Last name (optional)")} {...lastName.input} />
+      <Switch
+        label={t("Ask by email to confirm")}
+        description={t("The contact gets no other marketing email before it has confirmed.")}
+        checked={mustConfirm}
+        onChange={(event) => setMustConfirm(event.currentTarget.checked)}
+      />
+      <p className="quiet">{t("Add only people who agreed to get your email.")}</p>
     </FormDialog>
   );
 }

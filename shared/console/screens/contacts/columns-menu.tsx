@@ -1,6 +1,8 @@
 import { Button, Checkbox, Popover } from "@mantine/core";
 import { IconColumns3 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { isOwnField, maxColumns, type useColumnChoice } from "./contact-columns.tsx";
 
 interface ColumnsMenuProps {
@@ -28,29 +30,38 @@ export function ColumnsMenu({ columns, choice }: ColumnsMenuProps) {
     <Popover position="bottom-end" width={260} trapFocus withRoles>
       <Popover.Target>
         <Button variant="default" leftSection={<IconColumns3 size={16} aria-hidden />}>
-          Columns
+          {t("Columns")}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Columns">
-        <Checkbox.Group aria-label="Columns of the table" value={[...chosen]} onChange={choose}>
+      <Popover.Dropdown aria-label={t("Columns")}>
+        <Checkbox.Group
+          aria-label={t("Columns of the table")}
+          value={[...chosen]}
+          onChange={choose}
+        >
           <div className="columns-menu">
             {common.map(box)}
-            <p className="menu-title">Your own fields</p>
+            <p className="menu-title">{t("Your own fields")}</p>
             {own.map(box)}
             {own.length === 0 && (
               <p className="quiet">
-                There are none yet.{" "}
-                <Link to="/groups/{-$kind}" params={{ kind: "fields" }}>
-                  Create a field
-                </Link>
+                {tNodes("There are none yet. <link>Create a field</link>", {
+                  link: (text) => (
+                    <Link to="/groups/{-$kind}" params={{ kind: "fields" }}>
+                      {text}
+                    </Link>
+                  ),
+                })}
               </p>
             )}
           </div>
         </Checkbox.Group>
-        {isFull && <p className="quiet">A table has up to {maxColumns} columns.</p>}
+        {isFull && (
+          <p className="quiet">{t("A table has up to {maxColumns} columns.", { maxColumns })}</p>
+        )}
         {!isDefault && (
           <Button variant="subtle" size="xs" onClick={reset}>
-            Usual columns
+            {t("Usual columns")}
           </Button>
         )}
       </Popover.Dropdown>

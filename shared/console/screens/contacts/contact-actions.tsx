@@ -4,21 +4,27 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { MergeContact } from "./merge-contact.tsx";
 
 interface ContactActionsProps {
   contact: Contact;
   mayWrite: boolean;
   /** Runs when the contact has been deleted. */
   onGone(): void;
+  /** Runs with the contact that it was merged into. */
+  onMerged(contactId: number): unknown;
 }
 
-/** What a person can ask for by law: the data, and to be forgotten. */
-export function ContactActions({ contact, mayWrite, onGone }: ContactActionsProps) {
+/** What a person can ask for by law, the data and to be forgotten, and what ends the contact. */
+export function ContactActions(props: ContactActionsProps) {
+  const { contact, mayWrite, onGone, onMerged } = props;
   const { id, email } = contact;
   const mayExport = useRight("audience:export");
   const [deleted, setDeleted] = useState<number>();
   const [erased, setErased] = useState<number>();
+  const [isMerging, setMerging] = useState(false);
   const removal = { refreshes: ["contacts", "lists", "tags"], onDone: onGone };
   const deleting = useChange({
     run: (contactId: number) => api.contacts.delete(contactId),
@@ -38,42 +44,56 @@ export function ContactActions({ contact, mayWrite, onGone }: ContactActionsProp
           variant="default"
           size="xs"
         >
-          Download all data
+          {t("Download all data")}
         </Button>
       )}
       {mayWrite && (
         <>
+          <Button variant="default" size="xs" onClick={() => setMerging(true)}>
+            {t("Merge into…")}
+          </Button>
           <Button variant="default" size="xs" onClick={() => setDeleted(id)}>
-            Delete contact
+            {t("Delete contact")}
           </Button>
           <Button variant="subtle" color="red" size="xs" onClick={() => setErased(id)}>
-            Erase person
+            {t("Erase person")}
           </Button>
         </>
       )}
+      <MergeContact
+        contact={contact}
+        opened={isMerging}
+        onClose={() => setMerging(false)}
+        onMerged={onMerged}
+      />
       <ConfirmDialog
-        title={`Delete ${email}`}
-        action="Delete contact"
+        title={t("Delete {email}", { email })}
+        action={t("Delete contact")}
         isDangerous
         target={deleted}
         change={deleting}
         typed={email}
         onClose={() => setDeleted(undefined)}
       >
-        The contact leaves all lists, segments and sequences. What was sent to it stays in the log.
-        This cannot be undone.
+        {t(
+          "The contact leaves all lists, segments and sequences. What was sent " +
+            "to it stays in the log. This cannot be undone.",
+        )}
       </ConfirmDialog>
       <ConfirmDialog
-        title={`Erase ${email}`}
-        action="Erase person"
+        title={t("Erase {email}", { email })}
+        action={t("Erase person")}
         isDangerous
         typed={email}
         target={erased}
         change={erasing}
         onClose={() => setErased(undefined)}
       >
-        The contact is deleted, its emails and events become anonymous, and its secure messages are
-        revoked. The address can get no email any more, of any site. This cannot be undone.
+        {t(
+          "The contact is deleted, its emails and events become anonymous, and " +
+            "its secure messages are revoked. The address can get no email any " +
+            "more, of any site. This cannot be undone.",
+        )}
       </ConfirmDialog>
     </div>
   );

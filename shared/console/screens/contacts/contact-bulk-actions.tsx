@@ -1,5 +1,6 @@
 // Actions on many contacts. The service does them as a job, so they go on after the page was left.
-import { ActionIcon, Button, Menu, Skeleton } from "@mantine/core";
+
+import { ActionIcon, Button, Menu, Skeleton, TextInput } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { NewContactAction } from "pennymail";
@@ -8,21 +9,23 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { useNamedRecords } from "../../parts/record-select.tsx";
 
 type Action = NewContactAction["action"];
 
 const labels: Record<Action, string> = {
-  add_tag: "Add tag",
-  remove_tag: "Remove tag",
-  add_to_list: "Add to list",
-  remove_from_list: "Remove from list",
-  join_topic: "Subscribe to topic",
-  leave_topic: "Unsubscribe from topic",
-  enroll: "Enroll in sequence",
-  unsubscribe: "Unsubscribe",
-  suppress: "Suppress",
+  add_tag: t("Add tag"),
+  remove_tag: t("Remove tag"),
+  add_to_list: t("Add to list"),
+  remove_from_list: t("Remove from list"),
+  join_topic: t("Subscribe to topic"),
+  leave_topic: t("Unsubscribe from topic"),
+  enroll: t("Enroll in sequence"),
+  unsubscribe: t("Unsubscribe"),
+  suppress: t("Suppress"),
   delete: "Delete",
 };
 const isDangerous = (action: Action): boolean =>
@@ -50,10 +53,14 @@ export function BulkActions(props: BulkActionsProps) {
       ...(targetId !== undefined && { targetId }),
     });
   return (
-    <section className="bulk" aria-label="Selection">
-      <b>{isAll ? "All that match" : `${formatNumber(selectedIds.length)} selected`}</b>
+    <section className="bulk" aria-label={t("Selection")}>
+      <b>
+        {isAll
+          ? t("All that match")
+          : t("{count} selected", { count: formatNumber(selectedIds.length) })}
+      </b>
       <Button variant="subtle" size="compact-sm" onClick={() => setAll(!isAll)}>
-        {isAll ? "Only the selected" : "Select all that match"}
+        {isAll ? t("Only the selected") : t("Select all that match")}
       </Button>
       <TargetMenu
         siteId={siteId}
@@ -77,7 +84,7 @@ export function BulkActions(props: BulkActionsProps) {
       <Menu>
         <Menu.Target>
           <Button variant="default" size="compact-sm">
-            More actions
+            {t("More actions")}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -88,7 +95,7 @@ export function BulkActions(props: BulkActionsProps) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      <ActionIcon variant="subtle" color="gray" aria-label="Clear selection" onClick={onClear}>
+      <ActionIcon variant="subtle" color="gray" aria-label={t("Clear selection")} onClick={onClear}>
         <IconX size={16} />
       </ActionIcon>
       {chosen && (
@@ -108,7 +115,10 @@ interface TargetMenuProps {
 /** Each action with the records that it can be done with. */
 function TargetMenu({ siteId, group, actions, choose }: TargetMenuProps) {
   const [wasOpened, setOpened] = useState(false);
-  const { data } = useQuery({ ...queries.names(group, siteId), enabled: wasOpened });
+  const [text, setText] = useState("");
+  const names = useNamedRecords({ group, siteId: wasOpened ? siteId : 0, text, chosen: [] });
+  const { data } = useQuery({ ...queries.firstNames(group, siteId), enabled: wasOpened });
+  const shown = names.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
   return actions.map((action) => (
     <Menu key={action} onOpen={() => setOpened(true)}>
       <Menu.Target>
@@ -117,9 +127,18 @@ function TargetMenu({ siteId, group, actions, choose }: TargetMenuProps) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={300} className="menu-scroll">
-        {data?.length === 0 && <Menu.Item disabled>There is none yet</Menu.Item>}
+        {data?.names.length === 0 && <Menu.Item disabled>{t("There is none yet")}</Menu.Item>}
         {!data && <Skeleton h={32} />}
-        {data?.map(({ id, name }) => (
+        {data?.hasMore && (
+          <TextInput
+            aria-label={t("Search by name")}
+            placeholder={t("Search by name")}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => event.key !== "Escape" && event.stopPropagation()}
+          />
+        )}
+        {shown.map(({ id, name }) => (
           <Menu.Item key={id} onClick={() => choose(action, id)}>
             {name}
           </Menu.Item>
@@ -156,7 +175,11 @@ function ActionDialog({ action, onClose, onStarted }: ActionDialogProps) {
       <ErrorNote error={error} />
       {data ? <p>{data.summary}</p> : <Skeleton h={24} />}
       {data && data.startsSequences.length > 0 && (
-        <p>It starts the sequences {data.startsSequences.map(({ name }) => name).join(", ")}.</p>
+        <p>
+          {t("It starts the sequences {sequences}.", {
+            sequences: data.startsSequences.map(({ name }) => name).join(", "),
+          })}
+        </p>
       )}
     </ConfirmDialog>
   );

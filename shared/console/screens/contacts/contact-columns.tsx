@@ -1,8 +1,10 @@
 // The columns of the contact table, which each user chooses for each site.
+
 import type { Contact, ContactField } from "pennymail";
 import { useState } from "react";
 import { readStored, writeStored } from "../../data/stored-choice.ts";
 import { formatAgo, formatDate, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { describeValue } from "../../parts/contact-field-types.ts";
 import type { Column } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -47,62 +49,62 @@ function Name({ contact, values }: { contact: Contact; values: string[] }) {
 }
 
 const agoOrNever = (iso: string | null, timezone: string) =>
-  iso ? formatAgo(iso, timezone) : <span className="quiet">Never</span>;
+  iso ? formatAgo(iso, timezone) : <span className="quiet">{t("Never")}</span>;
 
 const commonColumns = (timezone: string): ContactColumn[] => [
   {
     id: "status",
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
     id: "tags",
-    label: "Tags",
+    label: t("Tags"),
     className: "c-tags",
     render: ({ tags }) => <Names records={tags} />,
   },
   {
     id: "lists",
-    label: "Lists",
+    label: t("Lists"),
     className: "c-tags",
     render: ({ lists }) => <Names records={lists} />,
   },
   {
     id: "score",
-    label: "Score",
+    label: t("Score"),
     className: "c-score",
     isNumber: true,
     render: ({ score }) => formatNumber(score),
   },
   {
     id: "sendCount",
-    label: "Emails",
+    label: t("Emails"),
     className: "c-score",
     isNumber: true,
     render: ({ sendCount }) => formatNumber(sendCount),
   },
   {
     id: "lastSent",
-    label: "Last email",
+    label: t("Last email"),
     className: "c-when",
     render: ({ lastSentAt }) => agoOrNever(lastSentAt, timezone),
   },
   {
     id: "lastOpened",
-    label: "Last opened",
+    label: t("Last opened"),
     className: "c-when",
     render: ({ lastOpenedAt }) => agoOrNever(lastOpenedAt, timezone),
   },
   {
     id: "added",
-    label: "Added",
+    label: t("Added"),
     className: "c-added quiet",
     render: ({ createdAt }) => formatDate(createdAt, timezone),
   },
 ];
 
-const textColumn = (id: "phone" | "company" | "source" | "timezone", label: string) => ({
+const textColumn = (id: "phone" | "company" | "source" | "timezone" | "locale", label: string) => ({
   id,
   label,
   className: "c-field",
@@ -110,10 +112,11 @@ const textColumn = (id: "phone" | "company" | "source" | "timezone", label: stri
   textOf: (contact: Contact) => contact[id],
 });
 const textColumns: ContactColumn[] = [
-  textColumn("company", "Company"),
-  textColumn("phone", "Phone"),
-  textColumn("source", "Source"),
-  textColumn("timezone", "Time zone"),
+  textColumn("company", t("Company")),
+  textColumn("phone", t("Phone")),
+  textColumn("source", t("Source")),
+  textColumn("timezone", t("Time zone")),
+  textColumn("locale", t("Language")),
 ];
 
 function fieldColumn({ key, name, label, type }: ContactField): ContactColumn {
@@ -152,7 +155,7 @@ export function shownColumns(
   const valuesOf = (contact: Contact) => shown.flatMap(({ textOf }) => textOf?.(contact) ?? []);
   const name: ContactColumn = {
     id: "name",
-    label: "Contact",
+    label: t("Contact"),
     className: "c-main",
     render: (contact) => <Name contact={contact} values={valuesOf(contact)} />,
   };

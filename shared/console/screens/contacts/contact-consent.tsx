@@ -1,14 +1,17 @@
 import { Button, Skeleton, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ConsentEntry, Contact } from "pennymail";
+import type { Confirmation, ConsentEntry, Contact } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { FieldList } from "../../parts/field-list.tsx";
+import { leaveReasonWords } from "../reports/leaving-report.tsx";
 
 interface ContactConsentProps {
   contact: Contact;
@@ -29,7 +32,8 @@ export function ContactConsent({ contact, mayWrite }: ContactConsentProps) {
   return (
     <div className="stack pad">
       {mayWrite && status !== "suppressed" && <StatusChange contact={contact} />}
-      {data.topics.length > 0 && <h3>Topics</h3>}
+      <ConfirmationState contact={contact} confirmation={data.confirmation} mayWrite={mayWrite} />
+      {data.topics.length > 0 && <h3>{t("Topics")}</h3>}
       {data.topics.map((topic) => (
         <Switch
           key={topic.id}
@@ -47,9 +51,18 @@ export function ContactConsent({ contact, mayWrite }: ContactConsentProps) {
         />
       ))}
       <ErrorNote error={choosing.error} />
-      <h3>History</h3>
+      <h3>{t("History")}</h3>
       {data.log.length === 0 && (
-        <p className="quiet">No choice was made since the contact was added.</p>
+        <p className="quiet">
+          {t("Added {addedAt}. No choice is recorded since then.", {
+            addedAt: [
+              formatTime(contact.createdAt, timezone),
+              contact.source && `(${contact.source.replaceAll("_", " ")})`,
+            ]
+              .filter(Boolean)
+              .join(" "),
+          })}
+        </p>
       )}
       <ul className="plain-list">
         {data.log.map((entry) => (
@@ -68,19 +81,97 @@ export function ContactConsent({ contact, mayWrite }: ContactConsentProps) {
 }
 
 const sources: Record<ConsentEntry["source"], string> = {
-  api: "by your organization",
-  preference_page: "on the preference page",
-  one_click: "in the mail program",
-  form: "by confirming a form",
-  import: "by an import",
-  provider: "reported by the provider",
+  api: t("by your organization"),
+  preference_page: t("on the preference page"),
+  one_click: t("in the mail program"),
+  form: t("by confirming a form"),
+  import: t("by an import"),
+  sequence: t("by a sequence"),
+  provider: t("reported by the provider"),
+  merge: t("taken over from a merged contact"),
+  confirmation: t("by the link of a confirmation email"),
 };
 
-const describeEntry = ({ status, topics }: ConsentEntry): string =>
+const describeEntry = ({ status, topics, leaving, ...entry }: ConsentEntry): string =>
   [
-    ...(status ? [status === "subscribed" ? "Subscribed" : "Unsubscribed"] : []),
-    ...topics.map(({ name, subscribed }) => `${subscribed ? "Joined" : "Left"} ${name}`),
+    ...(leaving ? [describeLeaving(leaving)] : []),
+    ...(entry.snoozedUntil ? [describePause(entry.snoozedUntil, entry.createdAt)] : []),
+    ...(status ? [status === "subscribed" ? t("Subscribed") : t("Unsubscribed")] : []),
+    ...topics.map(({ name, subscribed }) =>
+      subscribed ? t("Joined {topic}", { topic: name }) : t("Left {topic}", { topic: name }),
+    ),
   ].join(", ");
+
+const describeLeaving = ({ reason, comment }: NonNullable<ConsentEntry["leaving"]>): string =>
+  comment
+    ? t("Reason: {reason}, “{comment}”", { reason: leaveReasonWords[reason], comment })
+    : t("Reason: {reason}", { reason: leaveReasonWords[reason] });
+
+const describePause = (until: string, at: string): string =>
+  until > at
+    ? t("Paused marketing email until {until}", { until: until.slice(0, 10) })
+    : t("Ended the pause");
+
+interface ConfirmationProps extends ContactConsentProps {
+  confirmation: Confirmation | null;
+}
+
+/** How far the double opt-in is, with its evidence. */
+function ConfirmationState({ contact, confirmation, mayWrite }: ConfirmationProps) {
+  const { timezone } = useMe().organization;
+  const asking = useChange({
+    run: () => api.contacts.requestConfirmation(contact.id),
+    refreshes: ["contacts"],
+  });
+  const mayAsk = mayWrite && contact.status === "pending";
+  if (!confirmation && !mayAsk) return null;
+  const timeOf = (time: string | null) => time && formatTime(time, timezone);
+  return (
+    <>
+      <h3>{t("Confirmation by email")}</h3>
+      {confirmation && (
+        <FieldList
+          fields={[
+            [t("State"), confirmationStates[confirmation.status]],
+            [t("Why"), confirmation.error],
+            [t("Asked"), timeOf(confirmation.requestedAt)],
+            [t("Asked by"), confirmationSources[confirmation.source]],
+            [t("Reminder"), confirmation.reminderSendId ? t("was sent") : null],
+            [t("Confirmed"), timeOf(confirmation.confirmedAt)],
+            [t("From IP"), confirmation.confirmedIp],
+            [t("Browser"), confirmation.confirmedUserAgent],
+          ]}
+        />
+      )}
+      {mayAsk && (
+        <div className="buttons">
+          <Button
+            variant="default"
+            size="xs"
+            loading={asking.isPending}
+            onClick={() => asking.mutate()}
+          >
+            {confirmation ? t("Send the email again") : t("Ask by email to confirm")}
+          </Button>
+        </div>
+      )}
+      <ErrorNote error={asking.error} />
+    </>
+  );
+}
+
+const confirmationStates: Record<Confirmation["status"], string> = {
+  queued: t("The email is being sent"),
+  sent: t("Waits for the contact"),
+  not_sent: t("No email was sent"),
+  confirmed: t("Confirmed"),
+};
+const confirmationSources: Record<Confirmation["source"], string> = {
+  api: t("a request of your organization"),
+  console: t("a member of your organization"),
+  import: t("an import"),
+  form: t("a form"),
+};
 
 function StatusChange({ contact: { id, email, status } }: { contact: Contact }) {
   const [next, setNext] = useState<"subscribed" | "unsubscribed">();
@@ -90,7 +181,7 @@ function StatusChange({ contact: { id, email, status } }: { contact: Contact }) 
     onDone: () => setNext(undefined),
   });
   const isSubscribed = status === "subscribed";
-  const action = next === "unsubscribed" ? "Unsubscribe" : "Subscribe";
+  const action = next === "unsubscribed" ? t("Unsubscribe") : t("Subscribe");
   return (
     <div className="buttons">
       <Button
@@ -98,19 +189,28 @@ function StatusChange({ contact: { id, email, status } }: { contact: Contact }) 
         size="xs"
         onClick={() => setNext(isSubscribed ? "unsubscribed" : "subscribed")}
       >
-        {isSubscribed ? "Unsubscribe" : "Subscribe"}
+        {isSubscribed ? t("Unsubscribe") : t("Subscribe")}
       </Button>
       <ConfirmDialog
-        title={`${action} ${email}`}
+        title={
+          next === "unsubscribed"
+            ? t("Unsubscribe {email}", { email })
+            : t("Subscribe {email}", { email })
+        }
         action={action}
         target={next}
         change={changing}
         onClose={() => setNext(undefined)}
       >
         {next === "unsubscribed"
-          ? "No campaign and no sequence goes to the contact any more. Transactional email does."
-          : "Campaigns and sequences go to the contact from now on. Do this only if the person " +
-            "asked for it."}
+          ? t(
+              "No campaign and no sequence goes to the contact any more. " +
+                "Transactional email does.",
+            )
+          : t(
+              "Campaigns and sequences go to the contact from now on. Do this only " +
+                "if the person asked for it.",
+            )}
       </ConfirmDialog>
     </div>
   );

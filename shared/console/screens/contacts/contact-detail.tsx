@@ -5,6 +5,7 @@ import type { Contact } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
@@ -16,27 +17,29 @@ import { ContactTimeline } from "./contact-timeline.tsx";
 
 /** Whether the contact gets email, before anyone has to ask. */
 const answers: Record<Contact["status"], string> = {
-  subscribed: "Gets campaigns and sequences.",
-  pending: "Gets nothing until the address is confirmed.",
-  unsubscribed: "Gets transactional email only: unsubscribed from marketing.",
-  suppressed: "Gets nothing: the address is on the suppression list.",
+  subscribed: t("Gets campaigns and sequences."),
+  pending: t("Gets nothing until the address is confirmed."),
+  unsubscribed: t("Gets transactional email only: unsubscribed from marketing."),
+  suppressed: t("Gets nothing: the address is on the suppression list."),
 };
 
 interface ContactDetailProps {
   id: number;
   onClose(): void;
+  /** Opens another contact. */
+  onOpen(contactId: number): unknown;
 }
 
-export function ContactDetail({ id, onClose }: ContactDetailProps) {
+export function ContactDetail({ id, onClose, onOpen }: ContactDetailProps) {
   const { data: contact, error } = useQuery(queries.contact(id));
   return (
     <SidePanel
-      label="Contact"
+      label={t("Contact")}
       title={contact ? <Title contact={contact} /> : <Skeleton h={40} w={200} />}
       onClose={onClose}
     >
       <ErrorNote error={error} />
-      {contact && <Detail contact={contact} onClose={onClose} />}
+      {contact && <Detail contact={contact} onClose={onClose} onOpen={onOpen} />}
     </SidePanel>
   );
 }
@@ -48,32 +51,43 @@ function Title({ contact: { firstName, lastName, email } }: { contact: Contact }
       <h2>{name || email}</h2>
       <p>
         {email}
-        <CopyAction value={email} label="Copy the address" />
+        <CopyAction value={email} label={t("Copy the address")} />
       </p>
     </>
   );
 }
 
-function Detail({ contact, onClose }: { contact: Contact; onClose(): void }) {
-  const { status, sendCount, openCount, score } = contact;
+interface DetailProps extends Omit<ContactDetailProps, "id"> {
+  contact: Contact;
+}
+
+function Detail({ contact, onClose, onOpen }: DetailProps) {
+  const { status, sendCount, openCount, score, snoozedUntil } = contact;
+  const { timezone } = useMe().organization;
   const mayWrite = useRight("audience:write");
   return (
     <>
       <p className="answer">
         <StatusMark status={status} />
-        <span>{answers[status]}</span>
+        <span>
+          {status === "subscribed" && snoozedUntil
+            ? t("Paused marketing email until {snoozedUntil}.", {
+                snoozedUntil: formatTime(snoozedUntil, timezone),
+              })
+            : answers[status]}
+        </span>
       </p>
       <dl className="stats">
-        <Statistic label="Sent" value={sendCount} />
-        <Statistic label="Opened" value={openCount} />
-        <Statistic label="Score" value={score} />
+        <Statistic label={t("Sent")} value={sendCount} />
+        <Statistic label={t("Opened")} value={openCount} />
+        <Statistic label={t("Score")} value={score} />
       </dl>
       <Tabs defaultValue="timeline" keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
-          <Tabs.Tab value="emails">Emails</Tabs.Tab>
-          <Tabs.Tab value="details">Details</Tabs.Tab>
-          <Tabs.Tab value="consent">Consent</Tabs.Tab>
+          <Tabs.Tab value="timeline">{t("Timeline")}</Tabs.Tab>
+          <Tabs.Tab value="emails">{t("Emails")}</Tabs.Tab>
+          <Tabs.Tab value="details">{t("Details")}</Tabs.Tab>
+          <Tabs.Tab value="consent">{t("Consent")}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="timeline">
           <ContactTimeline contactId={contact.id} />
@@ -88,7 +102,7 @@ function Detail({ contact, onClose }: { contact: Contact; onClose(): void }) {
           <ContactConsent contact={contact} mayWrite={mayWrite} />
         </Tabs.Panel>
       </Tabs>
-      <ContactActions contact={contact} mayWrite={mayWrite} onGone={onClose} />
+      <ContactActions contact={contact} mayWrite={mayWrite} onGone={onClose} onMerged={onOpen} />
     </>
   );
 }
@@ -108,7 +122,7 @@ function Emails({ contact: { id: contactId, email } }: { contact: Contact }) {
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={120} mt={14} />;
   return (
     <>
-      {data.sends.length === 0 && <p className="quiet pad">No email was sent yet.</p>}
+      {data.sends.length === 0 && <p className="quiet pad">{t("No email was sent yet.")}</p>}
       <ol className="emails">
         {data.sends.map(({ id, subject, status, createdAt }) => (
           <li key={id}>
@@ -126,7 +140,7 @@ function Emails({ contact: { id: contactId, email } }: { contact: Contact }) {
       </ol>
       <p className="pad">
         <Link to="/log" search={{ email }}>
-          Show them in the log
+          {t("Show them in the log")}
         </Link>
       </p>
     </>

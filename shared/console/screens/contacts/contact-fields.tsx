@@ -1,18 +1,24 @@
-import { Button, MultiSelect, Select, TagsInput, TextInput } from "@mantine/core";
+import { Button, Select, TagsInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Contact, ContactField } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { fieldQueries } from "../../data/field-queries.ts";
-import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatTime } from "../../format.ts";
-import { type ContactFieldValue, describeValue, yesOrNo } from "../../parts/contact-field-types.ts";
+import { formatTime, instantOf, localTimeOf } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import {
+  type ContactFieldValue,
+  describeValue,
+  standardFieldLabels,
+  yesOrNo,
+} from "../../parts/contact-field-types.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
-import { recordOptions } from "../../parts/filters.tsx";
 import { Form } from "../../parts/form.tsx";
+import { languageName } from "../../parts/language-name.ts";
+import { RecordMultiSelect, TagNamesInput } from "../../parts/record-select.tsx";
 
 interface ContactPartProps {
   contact: Contact;
@@ -34,7 +40,7 @@ export function ContactFields({ contact, mayWrite }: ContactPartProps) {
       {mayWrite && (
         <div className="buttons pad">
           <Button variant="default" size="xs" loading={isEditing} onClick={() => setEditing(true)}>
-            Edit fields
+            {t("Edit fields")}
           </Button>
         </div>
       )}
@@ -46,16 +52,18 @@ function Fields({ contact }: { contact: Contact }) {
   const { timezone } = useMe().organization;
   const known = useQuery(fieldQueries.list(contact.siteId)).data?.fields ?? [];
   const fields: [string, string | null][] = [
-    ["Source", contact.source],
-    ["Added", formatTime(contact.createdAt, timezone)],
-    ["Phone", contact.phone],
-    ["Company", contact.company],
-    ["Time zone", contact.timezone],
+    [t("Source"), contact.source],
+    [t("Added"), formatTime(contact.createdAt, timezone)],
+    [t("Phone"), contact.phone],
+    [t("Company"), contact.company],
+    [t("Time zone"), contact.timezone],
+    [t("Language"), contact.locale && languageName(contact.locale)],
+    [t("External id"), contact.externalId],
     ...Object.entries(contact.customFields).map(([name, value]): [string, string | null] => [
       known.find(({ key }) => key === `customFields.${name}`)?.label ?? name,
       describeValue(value),
     ]),
-    ["Id", String(contact.id)],
+    [t("Id"), String(contact.id)],
   ];
   return <FieldList fields={fields} />;
 }
@@ -63,8 +71,6 @@ function Fields({ contact }: { contact: Contact }) {
 /** Each change is saved at once. */
 function TagsAndLists({ contact, mayWrite }: ContactPartProps) {
   const { id, siteId, tags, lists } = contact;
-  const knownTags = useQuery(queries.names("tags", siteId)).data ?? [];
-  const knownLists = useQuery(queries.names("lists", siteId)).data ?? [];
   const tagging = useChange({
     run: async (names: string[]) => {
       for (const name of names)
@@ -86,41 +92,37 @@ function TagsAndLists({ contact, mayWrite }: ContactPartProps) {
   });
   return (
     <>
-      <TagsInput
-        label="Tags"
-        {...(tags.length === 0 && { placeholder: mayWrite ? "Add a tag" : "None" })}
+      <TagNamesInput
+        siteId={siteId}
+        label={t("Tags")}
+        {...(tags.length === 0 && { placeholder: mayWrite ? t("Add a tag") : t("None") })}
         disabled={!mayWrite || tagging.isPending}
-        maxLength={100}
-        data={knownTags.map(({ name }) => name)}
         value={tagging.isPending ? tagging.variables : tags.map(({ name }) => name)}
         onChange={(names) => tagging.mutate(names)}
       />
-      <MultiSelect
-        label="Lists"
-        {...(lists.length === 0 && { placeholder: mayWrite ? "Add to a list" : "None" })}
+      <RecordMultiSelect
+        group="lists"
+        siteId={siteId}
+        label={t("Lists")}
+        {...(lists.length === 0 && { placeholder: mayWrite ? t("Add to a list") : t("None") })}
         disabled={!mayWrite || listing.isPending}
-        data={recordOptions(knownLists.length > 0 ? knownLists : lists)}
-        value={(listing.isPending ? listing.variables : lists.map((list) => list.id)).map(String)}
-        onChange={(ids) => listing.mutate(ids.map(Number))}
+        value={listing.isPending ? listing.variables : lists.map((list) => list.id)}
+        onChange={(ids) => listing.mutate(ids)}
       />
       <ErrorNote error={tagging.error ?? listing.error} />
     </>
   );
 }
 
-const textFields = {
-  email: "Email",
-  firstName: "First name",
-  lastName: "Last name",
-  phone: "Phone",
-  company: "Company",
-  timezone: "Time zone",
-  source: "Source",
-} as const;
-type TextField = keyof typeof textFields;
+type TextField = keyof typeof standardFieldLabels;
+const examples: Partial<Record<TextField, string>> = {
+  timezone: "Europe/Berlin",
+  locale: t("de or pt-BR"),
+};
 
 interface CustomField {
   name: string;
+  /** The entries of a list are JSON. */
   text: string;
   /** Undefined for a field that is added here. */
   known: ContactField | undefined;
@@ -133,10 +135,13 @@ function toCustomFields(contact: Contact, known: ContactField[]): CustomField[] 
   const others = known.filter(({ declared, name }) => declared && !own.includes(name));
   return [...own, ...others.map(({ name }) => name)].map((name) => ({
     name,
-    text: String(values[name] ?? ""),
+    text: textOf(values[name]),
     known: known.find(({ key }) => key === `customFields.${name}`),
   }));
 }
+
+const textOf = (value: ContactFieldValue | undefined): string =>
+  Array.isArray(value) ? JSON.stringify(value) : String(value ?? "");
 
 interface FieldFormProps {
   contact: Contact;
@@ -145,7 +150,7 @@ interface FieldFormProps {
 }
 
 function FieldForm({ contact, known, onDone }: FieldFormProps) {
-  const names = Object.keys(textFields) as TextField[];
+  const names = Object.keys(standardFieldLabels) as TextField[];
   const [texts, setTexts] = useState(
     () => Object.fromEntries(names.map((name) => [name, contact[name] ?? ""])) as Texts,
   );
@@ -160,21 +165,21 @@ function FieldForm({ contact, known, onDone }: FieldFormProps) {
   return (
     <Form
       className="stack pad"
-      action="Save contact"
+      action={t("Save contact")}
       submission={saving}
       buttons={
         <Button variant="default" onClick={onDone}>
-          Cancel
+          {t("Cancel")}
         </Button>
       }
     >
       {names.map((name) => (
         <TextInput
           key={name}
-          label={textFields[name]}
+          label={standardFieldLabels[name]}
           type={name === "email" ? "email" : "text"}
           required={name === "email"}
-          {...(name === "timezone" && { placeholder: "Europe/Berlin" })}
+          placeholder={examples[name]}
           value={texts[name]}
           onChange={(event) => setTexts({ ...texts, [name]: event.currentTarget.value })}
         />
@@ -190,15 +195,19 @@ function FieldForm({ contact, known, onDone }: FieldFormProps) {
         ) : (
           <div key={index} className="rule">
             <TextInput
-              aria-label="Name of the custom field"
-              placeholder="Name"
+              aria-label={t("Name of the custom field")}
+              placeholder={t("Name")}
               maxLength={100}
               value={field.name}
               onChange={(event) => changeCustom(index, { name: event.currentTarget.value })}
             />
             <TextInput
-              aria-label={`Value of ${field.name || "the custom field"}`}
-              placeholder="Value"
+              aria-label={
+                field.name
+                  ? t("Value of {name}", { name: field.name })
+                  : t("Value of the custom field")
+              }
+              placeholder={t("Value")}
               maxLength={2000}
               value={field.text}
               onChange={(event) => changeCustom(index, { text: event.currentTarget.value })}
@@ -212,7 +221,7 @@ function FieldForm({ contact, known, onDone }: FieldFormProps) {
           size="xs"
           onClick={() => setCustom([...custom, { name: "", text: "", known: undefined }])}
         >
-          Add custom field
+          {t("Add custom field")}
         </Button>
       </div>
     </Form>
@@ -247,10 +256,21 @@ function toValue(
   old: Contact["customFields"],
 ): ContactFieldValue {
   if (text === "") return null;
-  if (text === String(old[name])) return old[name]!;
+  if (text === textOf(old[name])) return old[name]!;
+  if (known?.type === "list") return parseList(text) ?? text;
   if (known?.type === "number" && Number.isFinite(Number(text))) return Number(text);
   const isTruthValue = known?.type === "boolean" && ["true", "false"].includes(text);
   return isTruthValue ? text === "true" : text;
+}
+
+/** Undefined for a text that is not a list. */
+function parseList(text: string): string[] | undefined {
+  if (!text.startsWith("[")) return text ? undefined : [];
+  try {
+    return (JSON.parse(text) as unknown[]).map(String);
+  } catch {
+    return undefined;
+  }
 }
 
 interface TypedInputProps {
@@ -259,28 +279,59 @@ interface TypedInputProps {
   onChange(text: string): void;
 }
 
-/** The input for a field of the site: a number, yes or no, or a text. */
+/** The input for a field of the site. A value that does not fit the type is shown as a text. */
 function TypedInput({ field: { label, type }, text, onChange }: TypedInputProps) {
+  const { timezone } = useMe().organization;
   const isYesOrNo = type === "boolean" && ["", "true", "false"].includes(text);
   if (isYesOrNo)
     return (
       <Select
         label={label}
         clearable
-        placeholder="Not known"
+        placeholder={t("Not known")}
         data={yesOrNo}
         value={text || null}
         onChange={(value) => onChange(value ?? "")}
       />
     );
-  const isNumber = type === "number" && Number.isFinite(Number(text));
+  const entries = type === "list" ? parseList(text) : undefined;
+  if (entries)
+    return (
+      <TagsInput
+        label={label}
+        maxTags={100}
+        maxLength={200}
+        {...(entries.length === 0 && { placeholder: t("Enter after each") })}
+        value={entries}
+        onChange={(next) => onChange(next.length > 0 ? JSON.stringify(next) : "")}
+      />
+    );
+  if (type === "datetime" && (!text || isTime(text)))
+    return (
+      <TextInput
+        label={label}
+        description={t("In the time zone {timezone}", { timezone })}
+        type="datetime-local"
+        value={text && localTimeOf(text, timezone)}
+        onChange={({ currentTarget: { value } }) => onChange(value && instantOf(value, timezone))}
+      />
+    );
   return (
     <TextInput
       label={label}
       maxLength={2000}
-      {...(isNumber && { type: "number", step: "any" })}
+      {...attributesOf(type, text)}
       value={text}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
+}
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+
+/** The native input of a type, unless it cannot show the text. */
+function attributesOf(type: ContactField["type"], text: string): { type?: string; step?: string } {
+  if (type === "number" && Number.isFinite(Number(text))) return { type: "number", step: "any" };
+  if (type === "date" && /^(\d{4}-\d\d-\d\d)?$/.test(text)) return { type: "date" };
+  return type === "url" ? { type: "url" } : {};
 }

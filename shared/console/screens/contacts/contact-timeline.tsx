@@ -1,6 +1,7 @@
 import { Button, Skeleton } from "@mantine/core";
 import {
   IconAlertTriangle,
+  IconArrowMerge,
   IconClick,
   IconEye,
   IconForms,
@@ -17,6 +18,7 @@ import type { TimelineEntry } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 
 type EntryType = TimelineEntry["type"];
@@ -25,6 +27,7 @@ const icons: Partial<Record<EntryType, typeof IconMail>> = {
   created: IconUserPlus,
   tag_added: IconTag,
   list_joined: IconTag,
+  contact_merged: IconArrowMerge,
   form_submitted: IconForms,
   form_confirmed: IconForms,
   page_view: IconWorld,
@@ -65,7 +68,7 @@ export function ContactTimeline({ contactId }: { contactId: number }) {
           loading={isFetchingNextPage}
           onClick={() => fetchNextPage()}
         >
-          Show earlier
+          {t("Show earlier")}
         </Button>
       )}
     </>
@@ -81,6 +84,7 @@ function Entry({ entry, timezone }: { entry: TimelineEntry; timezone: string }) 
       <div>
         <p>{send ? <SendLink send={send}>{summary}</SendLink> : summary}</p>
         {(details.reason ?? details.url) && <small>{details.reason ?? details.url}</small>}
+        {details.properties && <Properties properties={details.properties} />}
       </div>
       <time dateTime={at} title={formatTime(at, timezone)}>
         {formatAgo(at, timezone)}
@@ -88,6 +92,34 @@ function Entry({ entry, timezone }: { entry: TimelineEntry; timezone: string }) 
     </li>
   );
 }
+
+const shortTextLength = 80;
+
+/** The properties of a custom event. Many of them open on demand. */
+function Properties({ properties }: { properties: Record<string, unknown> }) {
+  const names = Object.keys(properties);
+  if (!names.length) return null;
+  const line = names.map((name) => `${name}: ${textOf(properties[name])}`).join(", ");
+  if (line.length <= shortTextLength) return <small>{line}</small>;
+  return (
+    <details>
+      <summary>
+        {t("{count, plural, one {# property} other {# properties}}", { count: names.length })}
+      </summary>
+      <dl>
+        {names.map((name) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{textOf(properties[name])}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
 interface SendLinkProps {
   send: { id: number };

@@ -9,10 +9,13 @@ import { type PagedRows, usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
-import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../parts/filters.tsx";
+import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { RecordSelect } from "../../parts/record-select.tsx";
 import { RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { ActionProgress } from "./action-progress.tsx";
@@ -50,7 +53,9 @@ export function Contacts() {
     queries.contacts({ ...(site && { siteId: site.id }), ...filter }),
     ({ contacts }) => contacts,
   );
-  useShortcuts([{ keys: ["c"], label: "Add a contact", run: () => mayWrite && setAdding(true) }]);
+  useShortcuts([
+    { keys: ["c"], label: t("Add a contact"), run: () => mayWrite && setAdding(true) },
+  ]);
   const { rows } = list;
   const isFiltered = Object.keys(filter).length > 0;
   const open = (contact?: { id: number }) =>
@@ -66,14 +71,14 @@ export function Contacts() {
   return (
     <div className={search.contact ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Contacts" note={countText(list)}>
+        <PageHead title={t("Contacts")} note={countText(list)}>
           {mayExport && site && (
             <Button
               variant="default"
               leftSection={<IconDownload size={16} />}
               onClick={() => setExporting(true)}
             >
-              Export
+              {t("Export")}
             </Button>
           )}
           {mayWrite && site && (
@@ -83,10 +88,10 @@ export function Contacts() {
                 leftSection={<IconUpload size={16} />}
                 onClick={() => navigate({ to: "/contacts/import" })}
               >
-                Import
+                {t("Import")}
               </Button>
               <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-                Add contact
+                {t("Add contact")}
               </Button>
             </>
           )}
@@ -98,7 +103,7 @@ export function Contacts() {
           <ActionProgress id={search.action} onClose={() => showAction()} />
         )}
         <RowTable
-          label="Contacts"
+          label={t("Contacts")}
           columns={shown}
           {...(!choice.isDefault && { minWidth: widthOf(shown) })}
           list={list}
@@ -126,24 +131,34 @@ export function Contacts() {
           />
         ) : (
           <p className="hints">
-            <kbd>↑</kbd>
-            <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>x</kbd> select <kbd>/</kbd> search
+            {tNodes("{kbd}{kbd2} move <kbd3>Enter</kbd3> open {kbd4} select {kbd5} search", {
+              kbd: <kbd>↑</kbd>,
+              kbd2: <kbd>↓</kbd>,
+              kbd3: (text) => <kbd>{text}</kbd>,
+              kbd4: <kbd>x</kbd>,
+              kbd5: <kbd>/</kbd>,
+            })}
           </p>
         )}
       </div>
       {search.contact !== undefined && (
-        <ContactDetail key={search.contact} id={search.contact} onClose={() => open()} />
+        <ContactDetail
+          key={search.contact}
+          id={search.contact}
+          onClose={() => open()}
+          onOpen={(id) => open({ id })}
+        />
       )}
       {site && (
         <ExportDialog
-          title="Export contacts"
+          title={t("Export contacts")}
           request={{ type: "contacts", siteId: site.id, ...filter }}
           opened={isExporting}
           onClose={() => setExporting(false)}
         >
           {isFiltered
-            ? "The file has all fields of the contacts that match the filters."
-            : "The file has all fields of all contacts of the site."}
+            ? t("The file has all fields of the contacts that match the filters.")
+            : t("The file has all fields of all contacts of the site.")}
         </ExportDialog>
       )}
       {site && <AddContact siteId={site.id} opened={isAdding} onClose={() => setAdding(false)} />}
@@ -153,9 +168,11 @@ export function Contacts() {
 
 /** The API counts lists without filters. Others are counted as far as they were read. */
 function countText({ total, rows, hasMore }: PagedRows<Contact>): string {
-  if (total === undefined) return "Loading";
-  if (total !== null) return `${formatNumber(total)} ${total === 1 ? "contact" : "contacts"}`;
-  return `${formatNumber(rows.length)}${hasMore ? " or more" : ""} match`;
+  if (total === undefined) return t("Loading");
+  if (total !== null)
+    return t("{count, plural, one {# contact} other {# contacts}}", { count: total });
+  const count = formatNumber(rows.length);
+  return hasMore ? t("{count} or more match", { count }) : t("{count} match", { count });
 }
 
 interface FiltersProps {
@@ -172,13 +189,14 @@ function Filters({ siteId, children }: FiltersProps) {
   return (
     <search className="filters">
       <SearchBox
-        label="Search by email or name"
-        placeholder="Search email or name"
+        label={t("Search by email or name")}
+        placeholder={t("Search email or name")}
         value={search.search}
         onSearch={(text) => change({ search: text })}
       />
       <FilterSelect
-        noun="status"
+        label={t("Status")}
+        any={t("Any status")}
         options={statusOptions(statuses)}
         value={search.status}
         onChange={(status) => change({ status })}
@@ -191,6 +209,12 @@ function Filters({ siteId, children }: FiltersProps) {
 
 type GroupNoun = "list" | "tag" | "segment";
 
+const groupNames: Record<GroupNoun, { label: string; any: string }> = {
+  list: { label: t("List"), any: t("Any list") },
+  tag: { label: t("Tag"), any: t("Any tag") },
+  segment: { label: t("Segment"), any: t("Any segment") },
+};
+
 interface GroupFiltersProps {
   siteId: number;
   change(next: Partial<Record<GroupNoun, number | undefined>>): void;
@@ -198,33 +222,59 @@ interface GroupFiltersProps {
 
 function GroupFilters({ siteId, change }: GroupFiltersProps) {
   const search = useSearch({ from: "/shell/contacts" });
-  const options: Record<GroupNoun, { value: string; label: string }[]> = {
-    list: recordOptions(useQuery(queries.lists(siteId)).data?.lists),
-    tag: recordOptions(useQuery(queries.tags(siteId)).data?.tags),
-    segment: recordOptions(useQuery(queries.segments(siteId)).data?.segments),
-  };
-  const nouns = Object.keys(options) as GroupNoun[];
-  return nouns
-    .filter((noun) => options[noun].length > 0)
-    .map((noun) => (
-      <FilterSelect
-        key={noun}
-        noun={noun}
-        options={options[noun]}
-        value={search[noun]}
-        onChange={(id) => change({ [noun]: id ? Number(id) : undefined })}
-        isWide={search[noun] === undefined}
-      />
-    ));
+  return groupFilters.map(({ noun, group }) => (
+    <GroupFilter
+      key={noun}
+      group={group}
+      siteId={siteId}
+      noun={noun}
+      value={search[noun]}
+      onChange={(id) => change({ [noun]: id ?? undefined })}
+    />
+  ));
+}
+
+const groupFilters = [
+  { noun: "list", group: "lists" },
+  { noun: "tag", group: "tags" },
+  { noun: "segment", group: "segments" },
+] as const;
+
+interface GroupFilterProps {
+  group: (typeof groupFilters)[number]["group"];
+  siteId: number;
+  noun: GroupNoun;
+  value: number | undefined;
+  onChange(id: number | null): void;
+}
+
+/** Hidden while the site has none. */
+function GroupFilter({ group, siteId, noun, value, onChange }: GroupFilterProps) {
+  const { data } = useQuery(queries.firstNames(group, siteId));
+  if (!data?.names.length && value === undefined) return null;
+  return (
+    <RecordSelect
+      group={group}
+      siteId={siteId}
+      {...(value === undefined && { className: "wide" })}
+      aria-label={groupNames[noun].label}
+      placeholder={groupNames[noun].any}
+      clearable
+      clearButtonProps={{ "aria-label": groupNames[noun].any }}
+      w={150}
+      value={value}
+      onChange={onChange}
+    />
+  );
 }
 
 function NoMatch() {
   const navigate = useNavigate({ from: "/contacts" });
   return (
-    <EmptyState title="No contact matches">
-      <p>Check the spelling, or search all contacts.</p>
+    <EmptyState title={t("No contact matches")}>
+      <p>{t("Check the spelling, or search all contacts.")}</p>
       <Button variant="default" onClick={() => navigate({ search: {} })}>
-        Clear filters
+        {t("Clear filters")}
       </Button>
     </EmptyState>
   );
@@ -233,11 +283,11 @@ function NoMatch() {
 function NoContacts({ mayWrite }: { mayWrite: boolean }) {
   const navigate = useNavigate({ from: "/contacts" });
   return (
-    <EmptyState title="No contacts yet">
-      <p>Import a file, or add one here. Programs add them with POST /api/v1/contacts.</p>
+    <EmptyState title={t("No contacts yet")}>
+      <p>{t("Import a file, or add one here. Programs add them with POST /api/v1/contacts.")}</p>
       {mayWrite && (
         <Button variant="default" onClick={() => navigate({ to: "/contacts/import" })}>
-          Upload a file
+          {t("Upload a file")}
         </Button>
       )}
     </EmptyState>

@@ -2,7 +2,9 @@ import { Anchor, Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { AuthCard } from "../../parts/auth-card.tsx";
+import { LanguageLinks } from "../../parts/language-choice.tsx";
 import { SignInForm, singleSignOnUrl } from "../../parts/sign-in-form.tsx";
 
 export function SignIn() {
@@ -11,26 +13,27 @@ export function SignIn() {
   const enter = useEnter();
   return (
     <SignInForm
-      title="Sign in"
+      title={t("Sign in")}
       Frame={AuthCard}
       singleSignOn={(email) => (
         <Button component="a" variant="default" href={singleSignOnUrl(email, next)}>
-          Sign in with single sign-on
+          {t("Sign in with single sign-on")}
         </Button>
       )}
       onEnter={enter}
     >
       <p className="quiet">
-        <Anchor href="/reset-password">Forgot your password?</Anchor>
+        <Anchor href="/reset-password">{t("Forgot your password?")}</Anchor>
       </p>
       {signup?.open && (
         <div className="stack auth-other">
-          <p className="quiet">Are you new here?</p>
+          <p className="quiet">{t("Are you new here?")}</p>
           <Button component={Link} to="/sign-up" variant="default">
-            Create an account
+            {t("Create an account")}
           </Button>
         </div>
       )}
+      <LanguageLinks />
     </SignInForm>
   );
 }

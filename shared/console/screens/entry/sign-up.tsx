@@ -1,9 +1,12 @@
-import { Anchor, PasswordInput, TextInput } from "@mantine/core";
+import { Anchor, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { AuthCard } from "../../parts/auth-card.tsx";
 import { Form } from "../../parts/form.tsx";
+import { NewPasswordInput } from "../../parts/new-password-input.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { useEnter } from "./sign-in.tsx";
 
@@ -26,28 +29,35 @@ export function SignUp() {
     onSuccess: enter,
   });
   return (
-    <AuthCard title="Create your account">
-      <Form action="Create account" submission={signUp}>
+    <AuthCard title={t("Create your account")}>
+      <Form action={t("Create account")} submission={signUp}>
         <TextInput
-          label="Organization (optional)"
-          description="Your company or project. You can change it later."
+          label={t("Organization (optional)")}
+          description={t("Your company or project. You can change it later.")}
           autoComplete="organization"
           {...organization.input}
         />
-        <TextInput label="Email" type="email" autoComplete="username" required {...email.input} />
-        <PasswordInput
-          label="Password"
-          description="At least 8 characters. A few words are easy to remember."
-          autoComplete="new-password"
+        <TextInput
+          label={t("Email")}
+          type="email"
+          autoComplete="username"
           required
-          {...password.input}
+          {...email.input}
+        />
+        <NewPasswordInput
+          label={t("Password")}
+          field={password}
+          known={[email.value, organization.value]}
         />
       </Form>
       <p className="quiet">
-        Do you have an account?{" "}
-        <Anchor component={Link} to="/sign-in">
-          Sign in
-        </Anchor>
+        {tNodes("Do you have an account? <anchor>Sign in</anchor>", {
+          anchor: (text) => (
+            <Anchor component={Link} to="/sign-in">
+              {text}
+            </Anchor>
+          ),
+        })}
       </p>
     </AuthCard>
   );

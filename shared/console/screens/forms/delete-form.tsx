@@ -1,6 +1,7 @@
 import type { FormMeta } from "pennymail";
 import { api } from "../../data/client.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 
 interface DeleteFormProps {
@@ -13,16 +14,19 @@ interface DeleteFormProps {
 export function DeleteForm({ form, onClose, ...events }: DeleteFormProps) {
   return (
     <DeleteDialog
-      noun="form"
+      action={t("Delete form")}
       target={form}
       remove={({ id }) => api.forms.delete(id)}
       refreshes={["forms"]}
       onClose={onClose}
       {...events}
     >
-      The form and the evidence of consent of its {formatNumber(form?.submissionCount ?? 0)}{" "}
-      submissions are deleted. The contacts stay. Pages that contain the form show nothing in its
-      place. This cannot be undone.
+      {t(
+        "The form and the evidence of consent of its {number} submissions are " +
+          "deleted. The contacts stay. Pages that contain the form show nothing " +
+          "in its place. This cannot be undone.",
+        { number: formatNumber(form?.submissionCount ?? 0) },
+      )}
     </DeleteDialog>
   );
 }

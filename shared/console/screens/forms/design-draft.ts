@@ -1,5 +1,7 @@
 // The design of a form while it is edited: texts are never absent, and every field has an id.
+
 import type { Form, FormDesign } from "pennymail";
+import { t } from "../../language/translate.ts";
 
 type Field = NonNullable<NonNullable<FormDesign["fields"]>[number]>;
 export type InputType = NonNullable<Field["type"]>;
@@ -34,11 +36,11 @@ export interface DesignDraft {
 
 /** Fields of a contact; every other name is a custom field. */
 export const contactFields: Record<string, string> = {
-  email: "Email",
-  firstName: "First name",
-  lastName: "Last name",
-  phone: "Phone",
-  company: "Company",
+  email: t("Email"),
+  firstName: t("First name"),
+  lastName: t("Last name"),
+  phone: t("Phone"),
+  company: t("Company"),
 };
 
 let lastId = 0;
@@ -64,13 +66,13 @@ export function createField(name: string | undefined, others: FieldDraft[]): Fie
   while (taken.includes(`field${number}`)) number++;
   return toFieldDraft({
     name: name ?? `field${number}`,
-    label: name ? contactFields[name]! : `Field ${number}`,
+    label: name ? contactFields[name]! : t("Field {number}", { number }),
   });
 }
 
 const defaultFields: Partial<Field>[] = [
-  { name: "email", label: "Email", type: "email", required: true },
-  { name: "firstName", label: "First name" },
+  { name: "email", label: t("Email"), type: "email", required: true },
+  { name: "firstName", label: t("First name") },
 ];
 
 export function toDesignDraft({ designJson }: Pick<Form, "designJson">): DesignDraft {

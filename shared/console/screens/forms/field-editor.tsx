@@ -1,17 +1,18 @@
 import { Button, Menu, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
+import { t } from "../../language/translate.ts";
 import { RowMenu } from "../../parts/row-menu.tsx";
 import { contactFields, createField, type FieldDraft, type InputType } from "./design-draft.ts";
 
 const types: { value: InputType; label: string }[] = [
-  { value: "text", label: "Text" },
-  { value: "email", label: "Email address" },
-  { value: "textarea", label: "Long text" },
-  { value: "number", label: "Number" },
-  { value: "select", label: "Choice" },
-  { value: "checkbox", label: "Checkbox" },
-  { value: "date", label: "Date" },
-  { value: "hidden", label: "Hidden" },
+  { value: "text", label: t("Text") },
+  { value: "email", label: t("Email address") },
+  { value: "textarea", label: t("Long text") },
+  { value: "number", label: t("Number") },
+  { value: "select", label: t("Choice") },
+  { value: "checkbox", label: t("Checkbox") },
+  { value: "date", label: t("Date") },
+  { value: "hidden", label: t("Hidden") },
 ];
 
 interface FieldsEditorProps {
@@ -24,11 +25,11 @@ export function FieldsEditor({ fields, onChange }: FieldsEditorProps) {
   const move = (from: number, to: number) =>
     onChange(fields.toSpliced(from, 1).toSpliced(to, 0, fields[from]!));
   const actionsOf = (index: number) => [
-    ...(index > 0 ? [{ label: "Move up", run: () => move(index, index - 1) }] : []),
+    ...(index > 0 ? [{ label: t("Move up"), run: () => move(index, index - 1) }] : []),
     ...(index < fields.length - 1
-      ? [{ label: "Move down", run: () => move(index, index + 1) }]
+      ? [{ label: t("Move down"), run: () => move(index, index + 1) }]
       : []),
-    { label: "Remove", isDangerous: true, run: () => onChange(fields.toSpliced(index, 1)) },
+    { label: t("Remove"), isDangerous: true, run: () => onChange(fields.toSpliced(index, 1)) },
   ];
   const free = Object.entries(contactFields).filter(([name]) =>
     fields.every((field) => field.name !== name),
@@ -51,7 +52,7 @@ export function FieldsEditor({ fields, onChange }: FieldsEditorProps) {
         <Menu position="bottom-start" width={200}>
           <Menu.Target>
             <Button variant="default" size="xs" leftSection={<IconPlus size={14} />}>
-              Add field
+              {t("Add field")}
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
@@ -60,7 +61,7 @@ export function FieldsEditor({ fields, onChange }: FieldsEditorProps) {
                 {label}
               </Menu.Item>
             ))}
-            <Menu.Item onClick={() => add()}>A field of your own</Menu.Item>
+            <Menu.Item onClick={() => add()}>{t("A field of your own")}</Menu.Item>
           </Menu.Dropdown>
         </Menu>
       </div>
@@ -79,24 +80,24 @@ function FieldEditor({ field, onChange }: FieldEditorProps) {
   return (
     <div className="field-editor">
       <TextInput
-        label="Label"
+        label={t("Label")}
         maxLength={500}
         value={label}
         onChange={(event) => onChange({ label: event.currentTarget.value })}
       />
       {isCustom && (
         <TextInput
-          label="Custom field"
+          label={t("Custom field")}
           required
           pattern="[A-Za-z][\w\-]{0,49}"
-          title="A letter, then letters, digits, dashes and underscores"
+          title={t("A letter, then letters, digits, dashes and underscores")}
           value={name}
           onChange={(event) => onChange({ name: event.currentTarget.value })}
         />
       )}
       {name !== "email" && (
         <Select
-          label="Type"
+          label={t("Type")}
           allowDeselect={false}
           data={types}
           value={type}
@@ -105,7 +106,7 @@ function FieldEditor({ field, onChange }: FieldEditorProps) {
       )}
       {type === "select" && (
         <Textarea
-          label="Choices, one per line"
+          label={t("Choices, one per line")}
           required
           autosize
           minRows={2}
@@ -115,14 +116,14 @@ function FieldEditor({ field, onChange }: FieldEditorProps) {
       )}
       {type === "hidden" ? (
         <TextInput
-          label="Value"
+          label={t("Value")}
           maxLength={500}
           value={value}
           onChange={(event) => onChange({ value: event.currentTarget.value })}
         />
       ) : (
         <Switch
-          label="Required"
+          label={t("Required")}
           checked={required}
           onChange={(event) => onChange({ required: event.currentTarget.checked })}
         />

@@ -1,20 +1,25 @@
-import { Button, MultiSelect, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Button, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { Form } from "pennymail";
 import { type FormEvent, useState } from "react";
+import { languages } from "../../../email/languages.ts";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
-import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
+import { languageName } from "../../parts/language-name.ts";
+import { MissingNote } from "../../parts/missing-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { RecordLoading } from "../../parts/record-loading.tsx";
+import { RecordSelect, TagNamesInput } from "../../parts/record-select.tsx";
 import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
+import { CaptchaCard, toCaptchaDraft, toCaptchaRequest } from "./captcha-card.tsx";
 import { DeleteForm } from "./delete-form.tsx";
 import { type DesignDraft, toDesign, toDesignDraft } from "./design-draft.ts";
 import { FieldsEditor } from "./field-editor.tsx";
@@ -23,7 +28,14 @@ import { FormPreview } from "./form-preview.tsx";
 export function FormDesigner() {
   const { id } = useParams({ from: "/shell/forms/$id" });
   const { data: form, error } = useQuery(queries.form(id));
-  if (!form) return <RecordLoading noun="form" list="/forms" error={error} />;
+  if (!form)
+    return (
+      <RecordLoading
+        missing={t("This form does not exist")}
+        list={{ to: "/forms", label: t("Show all forms") }}
+        error={error}
+      />
+    );
   return <Designer key={form.id} form={form} />;
 }
 
@@ -49,6 +61,7 @@ function Designer({ form }: { form: Form }) {
   const navigate = useNavigate();
   const [settings, setSettings] = useState(() => settingsOf(form));
   const [design, setDesign] = useState(() => toDesignDraft(form));
+  const [captcha, setCaptcha] = useState(() => toCaptchaDraft(form.captcha));
   const [isSaved, setSaved] = useState(false);
   const [deleted, setDeleted] = useState<Form>();
   const changeSettings = (changes: Partial<Settings>) => {
@@ -59,12 +72,17 @@ function Designer({ form }: { form: Form }) {
     setSaved(false);
     setDesign((old) => ({ ...old, ...changes }));
   };
+  const request = {
+    ...settings,
+    captcha: toCaptchaRequest(captcha),
+    designJson: toDesign(design),
+  };
   const saving = useChange({
-    run: () => api.forms.update(form.id, { ...settings, designJson: toDesign(design) }),
+    run: () => api.forms.update(form.id, request),
     refreshes: ["forms"],
     onDone: () => setSaved(true),
   });
-  useUnsavedDraft({ settings, design: toDesign(design) }, saving);
+  useUnsavedDraft(request, saving);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
@@ -75,38 +93,48 @@ function Designer({ form }: { form: Form }) {
         title={form.name}
         note={
           <>
-            <Link to="/forms">Forms</Link> ·{" "}
+            <Link to="/forms">{t("Forms")}</Link> ·{" "}
             <Link to="/forms/$id/submissions" params={{ id: form.id }}>
-              {formatNumber(form.submissionCount)}{" "}
-              {form.submissionCount === 1 ? "submission" : "submissions"}
+              {t("{count, plural, one {# submission} other {# submissions}}", {
+                count: form.submissionCount,
+              })}
             </Link>{" "}
-            <span role="status">{isSaved && saving.isSuccess && "· Saved"}</span>
+            <span role="status">{isSaved && saving.isSuccess && `· ${t("Saved")}`}</span>
           </>
         }
       >
         {mayWrite && (
           <>
             <Button variant="default" onClick={() => setDeleted(form)}>
-              Delete
+              {t("Delete")}
             </Button>
             <Button type="submit" loading={saving.isPending}>
-              Save form
+              {t("Save form")}
             </Button>
           </>
         )}
       </PageHead>
+      <MissingNote missing={form.missing} />
       <ErrorNote error={saving.error} />
       <div className="columns even">
         <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
           <FormCardSettings settings={settings} onChange={changeSettings} />
           <TextsCard design={design} onChange={changeDesign} />
-          <Card title="Fields">
+          <Card title={t("Fields")}>
             <FieldsEditor fields={design.fields} onChange={(fields) => changeDesign({ fields })} />
           </Card>
+          <CaptchaCard
+            captcha={captcha}
+            isStored={form.captcha !== null}
+            onChange={(changes) => {
+              setSaved(false);
+              setCaptcha((old) => ({ ...old, ...changes }));
+            }}
+          />
           <AfterCard siteId={form.siteId} settings={settings} onChange={changeSettings} />
         </fieldset>
         <div className="stack sticky">
-          <Card title="Preview">
+          <Card title={t("Preview")}>
             <FormPreview name={settings.name} design={design} />
           </Card>
           <ShareCard form={form} />
@@ -127,23 +155,23 @@ interface SettingsProps {
 }
 
 const statuses: { value: Form["status"]; label: string }[] = [
-  { value: "draft", label: "Draft: takes no submissions yet" },
-  { value: "active", label: "Active: takes submissions" },
-  { value: "inactive", label: "Closed: says that it is closed" },
+  { value: "draft", label: t("Draft: takes no submissions yet") },
+  { value: "active", label: t("Active: takes submissions") },
+  { value: "inactive", label: t("Closed: says that it is closed") },
 ];
 
 function FormCardSettings({ settings, onChange }: SettingsProps) {
   return (
-    <Card title="Form">
+    <Card title={t("Form")}>
       <TextInput
-        label="Name"
+        label={t("Name")}
         required
         maxLength={200}
         value={settings.name}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <Select
-        label="Status"
+        label={t("Status")}
         allowDeselect={false}
         data={statuses}
         value={settings.status}
@@ -153,12 +181,9 @@ function FormCardSettings({ settings, onChange }: SettingsProps) {
   );
 }
 
-const languages = [
-  { value: "", label: "That of the visitor's browser" },
-  { value: "en", label: "English" },
-  { value: "de", label: "German" },
-  { value: "fr", label: "French" },
-  { value: "es", label: "Spanish" },
+const languageChoices = [
+  { value: "", label: t("That of the visitor's browser") },
+  ...languages.map((language) => ({ value: language, label: languageName(language) })),
 ];
 
 interface TextsProps {
@@ -173,31 +198,35 @@ function TextsCard({ design, onChange }: TextsProps) {
       onChange({ [name]: event.currentTarget.value }),
   });
   return (
-    <Card title="Texts and colour">
-      <TextInput label="Heading (optional)" maxLength={200} {...bind("title")} />
+    <Card title={t("Texts and colour")}>
+      <TextInput label={t("Heading (optional)")} maxLength={200} {...bind("title")} />
       <Textarea
-        label="Text below the heading (optional)"
+        label={t("Text below the heading (optional)")}
         maxLength={2000}
         autosize
         minRows={2}
         {...bind("description")}
       />
-      <TextInput label="Text of the button (optional)" maxLength={100} {...bind("submitLabel")} />
+      <TextInput
+        label={t("Text of the button (optional)")}
+        maxLength={100}
+        {...bind("submitLabel")}
+      />
       <Textarea
-        label="Thanks after the submission (optional)"
+        label={t("Thanks after the submission (optional)")}
         maxLength={1000}
         autosize
         {...bind("successMessage")}
       />
       <Select
-        label="Language of the other texts"
+        label={t("Language of the other texts")}
         allowDeselect={false}
-        data={languages}
+        data={languageChoices}
         value={design.language}
         onChange={(language) => onChange({ language: language as DesignDraft["language"] })}
       />
       <TextInput
-        label="Colour of the button"
+        label={t("Colour of the button")}
         type="color"
         {...bind("accent")}
         value={design.accent || "#8f431d"}
@@ -207,16 +236,15 @@ function TextsCard({ design, onChange }: TextsProps) {
 }
 
 function AfterCard({ siteId, settings, onChange }: SettingsProps & { siteId: number }) {
-  const lists = useQuery(queries.names("lists", siteId)).data;
-  const tags = useQuery(queries.names("tags", siteId)).data;
   const topics = useQuery(queries.names("topics", siteId)).data;
-  const sequences = useQuery(queries.names("sequences", siteId)).data;
   const { listId, sequenceId, topicIds, doubleOptIn, redirectUrl } = settings;
   return (
-    <Card title="After a submission">
+    <Card title={t("After a submission")}>
       <Switch
-        label="Ask for confirmation by email (double opt-in)"
-        description="The proof of consent that many countries ask for. Nothing happens before it."
+        label={t("Ask for confirmation by email (double opt-in)")}
+        description={t(
+          "The proof of consent that many countries ask for. Nothing happens before it.",
+        )}
         checked={doubleOptIn}
         onChange={(event) => {
           const isOn = event.currentTarget.checked;
@@ -224,41 +252,41 @@ function AfterCard({ siteId, settings, onChange }: SettingsProps & { siteId: num
           onChange({ doubleOptIn: isOn, ...(!isOn && { topicIds: [] }) });
         }}
       />
-      <Select
-        label="Add to a list (optional)"
+      <RecordSelect
+        group="lists"
+        siteId={siteId}
+        label={t("Add to a list (optional)")}
         clearable
-        clearButtonProps={{ "aria-label": "No list" }}
-        searchable
-        data={recordOptions(lists)}
-        value={listId === null ? null : String(listId)}
-        onChange={(id) => onChange({ listId: id ? Number(id) : null })}
+        clearButtonProps={{ "aria-label": t("No list") }}
+        value={listId}
+        onChange={(id) => onChange({ listId: id })}
       />
-      <TagsInput
-        label="Give tags (optional)"
-        data={(tags ?? []).map(({ name }) => name)}
+      <TagNamesInput
+        siteId={siteId}
+        label={t("Give tags (optional)")}
         maxTags={20}
         value={settings.tags}
         onChange={(names) => onChange({ tags: names })}
       />
       {doubleOptIn && (
         <MultiSelect
-          label="Subscribe to topics (optional)"
+          label={t("Subscribe to topics (optional)")}
           data={recordOptions(topics)}
           value={topicIds.map(String)}
           onChange={(ids) => onChange({ topicIds: ids.map(Number) })}
         />
       )}
-      <Select
-        label="Start a sequence (optional)"
+      <RecordSelect
+        group="sequences"
+        siteId={siteId}
+        label={t("Start a sequence (optional)")}
         clearable
-        clearButtonProps={{ "aria-label": "No sequence" }}
-        searchable
-        data={recordOptions(sequences)}
-        value={sequenceId === null ? null : String(sequenceId)}
-        onChange={(id) => onChange({ sequenceId: id ? Number(id) : null })}
+        clearButtonProps={{ "aria-label": t("No sequence") }}
+        value={sequenceId}
+        onChange={(id) => onChange({ sequenceId: id })}
       />
       <TextInput
-        label="Go on to a page of yours (optional)"
+        label={t("Go on to a page of yours (optional)")}
         placeholder="https://"
         type="url"
         maxLength={2000}
@@ -273,12 +301,14 @@ function AfterCard({ siteId, settings, onChange }: SettingsProps & { siteId: num
 function ShareCard({ form: { pageUrl, status } }: { form: Form }) {
   const script = `<script async src="${pageUrl.replace(/page$/, "embed")}"></script>`;
   return (
-    <Card title="Publish">
+    <Card title={t("Publish")}>
       {status !== "active" && (
-        <p className="quiet">Visitors see that the form is closed until its status is active.</p>
+        <p className="quiet">
+          {t("Visitors see that the form is closed until its status is active.")}
+        </p>
       )}
-      <Snippet label="Page of the form" value={pageUrl} href={pageUrl} />
-      <Snippet label="Line for your own page" value={script} />
+      <Snippet label={t("Page of the form")} value={pageUrl} href={pageUrl} />
+      <Snippet label={t("Line for your own page")} value={script} />
     </Card>
   );
 }
@@ -293,7 +323,7 @@ function Snippet({ label, value, href }: SnippetProps) {
   return (
     <div>
       <p className="quiet">
-        {label} <CopyAction value={value} label={`Copy: ${label}`} />
+        {label} <CopyAction value={value} label={t("Copy: {label}", { label })} />
       </p>
       <p className="mono link-cell">
         {href ? (

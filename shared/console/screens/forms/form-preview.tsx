@@ -1,4 +1,5 @@
 import type { FormDesign } from "pennymail";
+import { t } from "../../language/translate.ts";
 import { contactFields, type DesignDraft, type FieldDraft, toDesignDraft } from "./design-draft.ts";
 
 interface FormPreviewProps {
@@ -28,7 +29,7 @@ export function FormPreview({ name, design }: FormPreviewProps) {
         className="form-button"
         {...(accent && { style: { background: accent, color: textColorOn(accent) } })}
       >
-        {submitLabel || "Send"}
+        {submitLabel || t("Send")}
       </span>
     </div>
   );
@@ -52,7 +53,7 @@ function PreviewField({ field }: { field: FieldDraft }) {
   const { name, label, type, required, placeholder, options } = field;
   const text = (
     <>
-      {label || contactFields[name] || name} {required && <small>(required)</small>}
+      {label || contactFields[name] || name} {required && <small>{t("(required)")}</small>}
     </>
   );
   if (type === "checkbox")

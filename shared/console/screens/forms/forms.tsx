@@ -9,6 +9,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
@@ -23,22 +24,25 @@ export function Forms() {
   const mayWrite = useRight("audience:write");
   const navigate = useNavigate();
   const creating = useChange({
-    run: (siteId: number) => api.forms.create({ siteId, name: "New form", status: "draft" }),
+    run: (siteId: number) => api.forms.create({ siteId, name: t("New form"), status: "draft" }),
     refreshes: ["forms"],
     onDone: ({ id }) => navigate({ to: "/forms/$id", params: { id } }),
   });
   const create = () => site && mayWrite && creating.mutate(site.id);
-  useShortcuts([{ keys: ["c"], label: "New form", run: create }]);
+  useShortcuts([{ keys: ["c"], label: t("New form"), run: create }]);
   return (
     <div className="page list-page">
-      <PageHead title="Forms" note="Let visitors of your pages sign up, with proof of consent">
+      <PageHead
+        title={t("Forms")}
+        note={t("Let visitors of your pages sign up, with proof of consent")}
+      >
         {mayWrite && site && (
           <Button
             leftSection={<IconPlus size={16} />}
             loading={creating.isPending}
             onClick={create}
           >
-            New form
+            {t("New form")}
           </Button>
         )}
       </PageHead>
@@ -61,26 +65,26 @@ function FormTable({ siteId, mayWrite, onCreate }: FormTableProps) {
   const [deleted, setDeleted] = useState<FormMeta>();
   const actionsOf = (form: FormMeta) => [
     {
-      label: "Show submissions",
+      label: t("Show submissions"),
       run: () => navigate({ to: "/forms/$id/submissions", params: { id: form.id } }),
     },
-    ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(form) }] : []),
+    ...(mayWrite ? [{ label: t("Delete"), isDangerous: true, run: () => setDeleted(form) }] : []),
   ];
   const columns: Column<FormMeta>[] = [
-    { label: "Form", className: "c-main", render: ({ name }) => <b>{name}</b> },
+    { label: t("Form"), className: "c-main", render: ({ name }) => <b>{name}</b> },
     {
-      label: "Status",
+      label: t("Status"),
       className: "c-status",
       render: ({ status }) => <FormStatus status={status} />,
     },
     {
-      label: "Submissions",
+      label: t("Submissions"),
       className: "c-count",
       isNumber: true,
       render: ({ submissionCount }) => formatNumber(submissionCount),
     },
     {
-      label: "Changed",
+      label: t("Changed"),
       className: "c-when quiet",
       render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
     },
@@ -89,19 +93,21 @@ function FormTable({ siteId, mayWrite, onCreate }: FormTableProps) {
   return (
     <>
       <RowTable
-        label="Forms"
+        label={t("Forms")}
         columns={columns}
         list={list}
         onOpen={({ id }) => navigate({ to: "/forms/$id", params: { id } })}
         empty={
-          <EmptyState title="No form yet">
+          <EmptyState title={t("No form yet")}>
             <p>
-              A form adds visitors to your contacts. It has a page of its own, and a line of code
-              puts it into yours.
+              {t(
+                "A form adds visitors to your contacts. It has a page of its own, and " +
+                  "a line of code puts it into yours.",
+              )}
             </p>
             {mayWrite && (
               <Button variant="default" onClick={onCreate}>
-                Create a form
+                {t("Create a form")}
               </Button>
             )}
           </EmptyState>

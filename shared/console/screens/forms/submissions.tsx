@@ -6,6 +6,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
@@ -30,31 +31,31 @@ export function Submissions() {
     <div className={opened ? "split with-drawer" : "split"}>
       <div className="page list-page">
         <PageHead
-          title={form ? `Submissions of ${form.name}` : "Submissions"}
+          title={form ? t("Submissions of {name}", { name: form.name }) : t("Submissions")}
           note={
             <>
-              <Link to="/forms">Forms</Link> ·{" "}
+              <Link to="/forms">{t("Forms")}</Link> ·{" "}
               <Link to="/forms/$id" params={{ id }}>
-                Design
+                {t("Design")}
               </Link>
             </>
           }
         />
         <RowTable
-          label="Submissions"
+          label={t("Submissions")}
           columns={columnsIn(timezone)}
           list={list}
           openId={openId}
           onOpen={open}
           empty={
-            <EmptyState title="No submission yet">
-              <p>Each one appears here with the evidence of consent.</p>
+            <EmptyState title={t("No submission yet")}>
+              <p>{t("Each one appears here with the evidence of consent.")}</p>
             </EmptyState>
           }
         />
       </div>
       {opened && (
-        <SidePanel label="Submission" title={<h2>{opened.email}</h2>} onClose={() => open()}>
+        <SidePanel label={t("Submission")} title={<h2>{opened.email}</h2>} onClose={() => open()}>
           <Evidence submission={opened} />
         </SidePanel>
       )}
@@ -63,14 +64,14 @@ export function Submissions() {
 }
 
 const columnsIn = (timezone: string): Column<FormSubmission>[] => [
-  { label: "Email", className: "c-main", render: ({ email }) => <b>{email}</b> },
+  { label: t("Email"), className: "c-main", render: ({ email }) => <b>{email}</b> },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <SubmissionStatus status={status} />,
   },
   {
-    label: "Submitted",
+    label: t("Submitted"),
     className: "c-when quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
@@ -80,7 +81,7 @@ function SubmissionStatus({ status }: Pick<FormSubmission, "status">) {
   return status === "accepted" ? (
     <StatusMark status="accepted" tone="good" />
   ) : (
-    <StatusMark status="not confirmed" tone="warn" />
+    <StatusMark status={t("Not confirmed")} tone="warn" />
   );
 }
 
@@ -95,26 +96,26 @@ function Evidence({ submission }: { submission: FormSubmission }) {
         <SubmissionStatus status={status} />{" "}
         {contactId !== null && (
           <Link to="/contacts" search={{ contact: contactId }}>
-            Show contact
+            {t("Show contact")}
           </Link>
         )}
       </p>
       {error && <p className="tone-bad">{error}</p>}
-      <h3>What was entered</h3>
+      <h3>{t("What was entered")}</h3>
       <FieldList fields={Object.entries(fields).map(([name, value]) => [name, String(value)])} />
-      <h3>Evidence of consent</h3>
+      <h3>{t("Evidence of consent")}</h3>
       <FieldList
         fields={[
-          ["Submitted", timeOf(consent.at)],
-          ["From IP", consent.ip],
-          ["Browser", consent.userAgent],
-          ["Page", consent.page],
-          ["Confirmed", timeOf(consent.confirmedAt)],
-          ["From IP ", consent.confirmedIp],
-          ["Browser ", consent.confirmedUserAgent],
+          [t("Submitted"), timeOf(consent.at)],
+          [t("From IP"), consent.ip],
+          [t("Browser"), consent.userAgent],
+          [t("Page"), consent.page],
+          [t("Confirmed"), timeOf(consent.confirmedAt)],
+          [t("Confirmed from IP"), consent.confirmedIp],
+          [t("Confirmed in the browser"), consent.confirmedUserAgent],
         ]}
       />
-      <h3>The form as it was shown</h3>
+      <h3>{t("The form as it was shown")}</h3>
       <ErrorNote error={shown.error} />
       {shown.data ? (
         <StoredPreview name={shown.data.name} design={shown.data.designJson} />

@@ -1,6 +1,7 @@
 import type { ContactField } from "pennymail";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { FieldUses } from "./field-uses.tsx";
 
@@ -20,8 +21,8 @@ export function DeleteField({ siteId, field, onClose }: DeleteFieldProps) {
   });
   return (
     <ConfirmDialog
-      title={`Delete field “${field?.label ?? ""}”`}
-      action="Delete field"
+      title={t("Delete field “{name}”", { name: field?.label ?? "" })}
+      action={t("Delete field")}
       isDangerous
       target={field}
       change={deleting}
@@ -31,8 +32,11 @@ export function DeleteField({ siteId, field, onClose }: DeleteFieldProps) {
       {field && (
         <div className="stack">
           <p>
-            Its label and its type are deleted. Contacts keep their values, so it stays in the list
-            as “{field.name}”.
+            {t(
+              "Its label and its type are deleted. Contacts keep their values, so it " +
+                "stays in the list as “{name}”.",
+              { name: field.name },
+            )}
           </p>
           <FieldUses siteId={siteId} name={field.name} />
         </div>

@@ -4,6 +4,8 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { capitalize } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import {
   type ContactFieldType,
   fieldTypeOptions,
@@ -41,17 +43,24 @@ export function FieldDialog({ siteId, field, opened, onClose }: FieldDialogProps
   };
   return (
     <FormDialog
-      title={field ? `Field “${field.label}”` : "New field"}
-      action={field ? "Save field" : "Create field"}
+      title={field ? t("Field “{label}”", { label: field.label }) : t("New field")}
+      action={field ? t("Save field") : t("Create field")}
       submission={saving}
       isDisabled={!name}
       opened={opened}
       onClose={close}
     >
-      <TextInput label="Label" required maxLength={100} data-autofocus {...label.input} />
+      <TextInput label={t("Label")} required maxLength={100} data-autofocus {...label.input} />
       <Select
-        label="Type"
-        description="Imports keep the values of a text field as they are, also 007."
+        label={t("Type")}
+        description={
+          field && type !== field.type
+            ? t("What contacts have is converted. What cannot be read stays, and is listed.")
+            : t(
+                "Values that are not of the type are refused. A text stays as it is, " +
+                  "also 007.",
+              )
+        }
         allowDeselect={false}
         data={fieldTypeOptions}
         value={type}
@@ -59,7 +68,7 @@ export function FieldDialog({ siteId, field, opened, onClose }: FieldDialogProps
       />
       {name && (
         <p className="quiet">
-          In templates: <code>{variableOf(name)}</code>
+          {tNodes("In templates: {code}", { code: <code>{variableOf(name)}</code> })}
         </p>
       )}
       {field && <FieldUses siteId={siteId} name={field.name} />}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { fieldQueries } from "../../data/field-queries.ts";
 import { wholeList } from "../../data/paged-rows.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { fieldTypeLabels } from "../../parts/contact-field-types.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import type { ListProps } from "../../parts/list-page.tsx";
@@ -29,9 +30,9 @@ export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: ListProp
       menuColumn((field) =>
         field.custom
           ? [
-              { label: "Edit", run: () => setEdited(field) },
+              { label: t("Edit"), run: () => setEdited(field) },
               ...(field.declared
-                ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(field) }]
+                ? [{ label: t("Delete"), isDangerous: true, run: () => setDeleted(field) }]
                 : []),
             ]
           : [],
@@ -40,13 +41,15 @@ export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: ListProp
   return (
     <>
       <RowTable
-        label="Fields"
+        label={t("Fields")}
         columns={columns}
         list={wholeList({ ...result, data: rows })}
         onOpen={edit}
         empty={
-          <EmptyState title="No field">
-            <p>A field holds what you know of a contact, such as the plan or the shoe size.</p>
+          <EmptyState title={t("No field")}>
+            <p>
+              {t("A field holds what you know of a contact, such as the plan or the shoe size.")}
+            </p>
           </EmptyState>
         }
       />
@@ -67,7 +70,7 @@ export function Fields({ siteId, mayWrite, isCreating, onDialogClose }: ListProp
 
 const columnsOf = (sampled: number): Column<FieldRow>[] => [
   {
-    label: "Field",
+    label: t("Field"),
     className: "c-main",
     render: ({ label, name, custom }) => (
       <span className="who">
@@ -76,12 +79,15 @@ const columnsOf = (sampled: number): Column<FieldRow>[] => [
       </span>
     ),
   },
-  { label: "Type", className: "c-when", render: ({ type }) => fieldTypeLabels[type] },
+  { label: t("Type"), className: "c-when", render: ({ type }) => fieldTypeLabels[type] },
   {
-    label: sampled < 500 ? "Contacts" : `Of ${formatNumber(sampled)} contacts`,
+    label:
+      sampled < 500
+        ? t("Contacts")
+        : t("Of {sampled} contacts", { sampled: formatNumber(sampled) }),
     className: "c-count",
     isNumber: true,
     render: ({ uses }) => formatNumber(uses),
   },
-  { label: "Example", className: "c-tags quiet", render: ({ sample }) => sample ?? "–" },
+  { label: t("Example"), className: "c-tags quiet", render: ({ sample }) => sample ?? "–" },
 ];

@@ -1,5 +1,7 @@
 // Columns of the tables of lists, tags and topics, and what their deletion does.
-import { countOf, formatAgo, formatNumber } from "../../format.ts";
+
+import { formatAgo, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import type { Column } from "../../parts/row-table.tsx";
 
 interface Described {
@@ -25,13 +27,13 @@ interface Counted {
 
 export const countColumns = (timezone: string): Column<Counted>[] => [
   {
-    label: "Contacts",
+    label: t("Contacts"),
     className: "c-count",
     isNumber: true,
     render: ({ contactCount }) => formatNumber(contactCount),
   },
   {
-    label: "Created",
+    label: t("Created"),
     className: "c-when quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
@@ -39,4 +41,8 @@ export const countColumns = (timezone: string): Column<Counted>[] => [
 
 /** What happens to the contacts of a deleted list or tag. */
 export const removedFrom = (contactCount: number): string =>
-  `It is removed from ${countOf(contactCount, "contact")}. No contact is deleted.`;
+  t(
+    "It is removed from {count, plural, one {# contact} other {# contacts}}. No contact is " +
+      "deleted.",
+    { count: contactCount },
+  );

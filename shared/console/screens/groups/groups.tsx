@@ -1,5 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { ComponentType } from "react";
+import { t } from "../../language/translate.ts";
 import { ListPage, type ListProps } from "../../parts/list-page.tsx";
 import { Fields } from "./fields.tsx";
 import { Lists } from "./lists.tsx";
@@ -16,27 +17,27 @@ interface GroupView {
 /** The views, by the last part of the address. */
 const views: Record<string, GroupView> = {
   lists: {
-    label: "Lists",
-    note: "Sets of contacts that you put together yourself",
-    action: "New list",
+    label: t("Lists"),
+    note: t("Sets of contacts that you put together yourself"),
+    action: t("New list"),
     View: Lists,
   },
   tags: {
-    label: "Tags",
-    note: "Marks on contacts, given by you, your forms and your sequences",
-    action: "New tag",
+    label: t("Tags"),
+    note: t("Marks on contacts, given by you, your forms and your sequences"),
+    action: t("New tag"),
     View: Tags,
   },
   topics: {
-    label: "Topics",
-    note: "Kinds of email that contacts can leave and join by themselves",
-    action: "New topic",
+    label: t("Topics"),
+    note: t("Kinds of email that contacts can leave and join by themselves"),
+    action: t("New topic"),
     View: Topics,
   },
   fields: {
-    label: "Fields",
-    note: "What you know of a contact: names, plans, sizes and whatever else you need",
-    action: "New field",
+    label: t("Fields"),
+    note: t("What you know of a contact: names, plans, sizes and whatever else you need"),
+    action: t("New field"),
     View: Fields,
   },
 };
@@ -45,8 +46,14 @@ export function Groups() {
   const { kind = "lists" } = useParams({ strict: false });
   const { label, note, action, View } = views[kind] ?? views.lists!;
   return (
-    <ListPage title="Lists and tags" note={note} action={action} right="audience:write" List={View}>
-      <nav className="tabs" aria-label="Lists and tags">
+    <ListPage
+      title={t("Lists and tags")}
+      note={note}
+      action={action}
+      right="audience:write"
+      List={View}
+    >
+      <nav className="tabs" aria-label={t("Lists and tags")}>
         {Object.entries(views).map(([key, view]) => (
           <Link
             key={key}

@@ -8,9 +8,11 @@ import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import type { ListProps } from "../../parts/list-page.tsx";
+import { deleteQuery } from "../../parts/record-uses.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
@@ -25,26 +27,28 @@ export function Lists({ siteId, mayWrite, isCreating, onDialogClose }: ListProps
   const pages = usePagedRows(queries.listPages({ siteId }), ({ lists }) => lists);
   const list = useKeptRows("lists", pages);
   const [edited, setEdited] = useState<List>();
-  const columns: Column<List>[] = [nameColumn("List"), ...countColumns(timezone)];
+  const columns: Column<List>[] = [nameColumn(t("List")), ...countColumns(timezone)];
   if (mayWrite)
     columns.push(
       menuColumn((row) => [
-        { label: "Rename", run: () => setEdited(row) },
-        { label: "Delete", isDangerous: true, run: () => remove(row) },
+        { label: t("Rename"), run: () => setEdited(row) },
+        { label: t("Delete"), isDangerous: true, run: () => remove(row) },
       ]),
     );
   return (
     <>
       <RowTable
-        label="Lists"
+        label={t("Lists")}
         columns={columns}
         list={list}
         onOpen={({ id }) => navigate({ to: "/contacts", search: { list: id } })}
         empty={
-          <EmptyState title="No list yet">
+          <EmptyState title={t("No list yet")}>
             <p>
-              A list is a set of contacts, such as the readers of a newsletter. Imports and forms
-              can fill it, and a campaign can go to it.
+              {t(
+                "A list is a set of contacts, such as the readers of a newsletter. " +
+                  "Imports and forms can fill it, and a campaign can go to it.",
+              )}
             </p>
           </EmptyState>
         }
@@ -67,9 +71,9 @@ const remove = ({ id, name, contactCount }: List) =>
   removeWithUndo({
     group: "lists",
     id,
-    name: `List “${name}”`,
+    name: t("List “{name}”", { name }),
     consequence: removedFrom(contactCount),
-    remove: (client, force) => client.lists.delete(id, force ? { force: "true" } : {}),
+    remove: (client, anyway) => client.lists.delete(id, deleteQuery(anyway)),
     refreshes,
   });
 
@@ -100,14 +104,14 @@ function ListDialog({ siteId, list, opened, onClose }: ListDialogProps) {
   };
   return (
     <FormDialog
-      title={list ? "Rename list" : "New list"}
-      action={list ? "Save list" : "Create list"}
+      title={list ? t("Rename list") : t("New list")}
+      action={list ? t("Save list") : t("Create list")}
       submission={saving}
       opened={opened}
       onClose={close}
     >
-      <TextInput label="Name" required maxLength={100} data-autofocus {...name.input} />
-      <TextInput label="Note for yourself (optional)" maxLength={500} {...description.input} />
+      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
+      <TextInput label={t("Note for yourself (optional)")} maxLength={500} {...description.input} />
     </FormDialog>
   );
 }

@@ -7,9 +7,11 @@ import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import type { ListProps } from "../../parts/list-page.tsx";
+import { deleteQuery } from "../../parts/record-uses.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useTextField } from "../../parts/text-field.ts";
@@ -23,23 +25,26 @@ export function Tags({ siteId, mayWrite, isCreating, onDialogClose }: ListProps)
   const navigate = useNavigate();
   const pages = usePagedRows(queries.tagPages({ siteId }), ({ tags }) => tags);
   const list = useKeptRows("tags", pages);
-  const columns: Column<Tag>[] = [nameColumn("Tag"), ...countColumns(timezone)];
+  const columns: Column<Tag>[] = [nameColumn(t("Tag")), ...countColumns(timezone)];
   if (mayWrite)
     columns.push(
-      menuColumn((row) => [{ label: "Delete", isDangerous: true, run: () => remove(row) }]),
+      menuColumn((row) => [{ label: t("Delete"), isDangerous: true, run: () => remove(row) }]),
     );
   return (
     <>
       <RowTable
-        label="Tags"
+        label={t("Tags")}
         columns={columns}
         list={list}
         onOpen={({ id }) => navigate({ to: "/contacts", search: { tag: id } })}
         empty={
-          <EmptyState title="No tag yet">
+          <EmptyState title={t("No tag yet")}>
             <p>
-              A tag marks contacts that have something in common, such as “customer”. Forms and
-              sequences can give it, and segments can ask for it.
+              {t(
+                "A tag marks contacts that have something in common, such as " +
+                  "“customer”. Forms and sequences can give it, and segments can ask for " +
+                  "it.",
+              )}
             </p>
           </EmptyState>
         }
@@ -53,9 +58,9 @@ const remove = ({ id, name, contactCount }: Tag) =>
   removeWithUndo({
     group: "tags",
     id,
-    name: `Tag “${name}”`,
+    name: t("Tag “{name}”", { name }),
     consequence: removedFrom(contactCount),
-    remove: (client, force) => client.tags.delete(id, force ? { force: "true" } : {}),
+    remove: (client, anyway) => client.tags.delete(id, deleteQuery(anyway)),
     refreshes,
   });
 
@@ -79,13 +84,13 @@ function NewTag({ siteId, opened, onClose }: NewTagProps) {
   };
   return (
     <FormDialog
-      title="New tag"
-      action="Create tag"
+      title={t("New tag")}
+      action={t("Create tag")}
       submission={creating}
       opened={opened}
       onClose={close}
     >
-      <TextInput label="Name" required maxLength={100} data-autofocus {...name.input} />
+      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
     </FormDialog>
   );
 }

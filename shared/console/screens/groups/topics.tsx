@@ -7,10 +7,12 @@ import { api } from "../../data/client.ts";
 import { useKeptRows } from "../../data/hidden-records.ts";
 import { wholeList } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import type { ListProps } from "../../parts/list-page.tsx";
+import { deleteQuery } from "../../parts/record-uses.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -22,12 +24,12 @@ type Visibility = Topic["visibility"];
 type Subscription = Topic["defaultSubscription"];
 
 const visibilities: { value: Visibility; label: string }[] = [
-  { value: "public", label: "Everybody sees it on the preference page" },
-  { value: "private", label: "Only people who get an email about it see it" },
+  { value: "public", label: t("Everybody sees it on the preference page") },
+  { value: "private", label: t("Only people who get an email about it see it") },
 ];
 const subscriptions: { value: Subscription; label: string }[] = [
-  { value: "subscribed", label: "They get it until they leave" },
-  { value: "unsubscribed", label: "They get it only after they join" },
+  { value: "subscribed", label: t("They get it until they leave") },
+  { value: "unsubscribed", label: t("They get it only after they join") },
 ];
 const refreshes = ["topics"];
 
@@ -41,12 +43,12 @@ export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: ListProp
     refreshes,
   });
   const actionsOf = (topic: Topic) => [
-    { label: "Edit", run: () => setEdited(topic) },
+    { label: t("Edit"), run: () => setEdited(topic) },
     ...movesOf(topic, topics.data?.length ?? 0).map(({ label, position }) => ({
       label,
       run: () => moving.mutate({ id: topic.id, position }),
     })),
-    { label: "Delete", isDangerous: true, run: () => remove(topic) },
+    { label: t("Delete"), isDangerous: true, run: () => remove(topic) },
   ];
   const columns = [...descriptionColumns];
   if (mayWrite) columns.push(menuColumn(actionsOf));
@@ -54,15 +56,18 @@ export function Topics({ siteId, mayWrite, isCreating, onDialogClose }: ListProp
     <>
       <ErrorNote error={moving.error} />
       <RowTable
-        label="Topics"
+        label={t("Topics")}
         columns={columns}
         list={list}
         onOpen={(topic) => mayWrite && setEdited(topic)}
         empty={
-          <EmptyState title="No topic yet">
+          <EmptyState title={t("No topic yet")}>
             <p>
-              With topics, a contact who is tired of one kind of email leaves only that one. Without
-              them, the link in the footer unsubscribes from everything.
+              {t(
+                "With topics, a contact who is tired of one kind of email leaves only " +
+                  "that one. Without them, the link in the footer unsubscribes from " +
+                  "everything.",
+              )}
             </p>
           </EmptyState>
         }
@@ -85,31 +90,33 @@ const remove = ({ id, name }: Topic) =>
   removeWithUndo({
     group: "topics",
     id,
-    name: `Topic “${name}”`,
-    consequence:
-      "The choices of contacts about it are lost. Email that is on its way still leaves out " +
-      "those who left it.",
-    remove: (client, force) => client.topics.delete(id, force ? { force: "true" } : {}),
+    name: t("Topic “{name}”", { name }),
+    consequence: t(
+      "The choices of contacts about it are lost. Email that is on its way " +
+        "still leaves out those who left it.",
+    ),
+    remove: (client, anyway) => client.topics.delete(id, deleteQuery(anyway)),
     refreshes,
   });
 
 const movesOf = ({ position }: Topic, count: number) =>
   [
-    { label: "Move up", position: position - 1 },
-    { label: "Move down", position: position + 1 },
+    { label: t("Move up"), position: position - 1 },
+    { label: t("Move down"), position: position + 1 },
   ].filter((move) => move.position >= 1 && move.position <= count);
 
 const descriptionColumns: Column<Topic>[] = [
-  nameColumn("Topic"),
+  nameColumn(t("Topic")),
   {
-    label: "Without a choice",
+    label: t("Without a choice"),
     className: "c-status",
     render: ({ defaultSubscription }) => <StatusMark status={defaultSubscription} />,
   },
   {
-    label: "Preference page",
+    label: t("Preference page"),
     className: "c-tags quiet",
-    render: ({ visibility }) => (visibility === "public" ? "For everybody" : "Behind its emails"),
+    render: ({ visibility }) =>
+      visibility === "public" ? t("For everybody") : t("Behind its emails"),
   },
 ];
 
@@ -144,30 +151,30 @@ function TopicDialog({ siteId, topic, opened, onClose }: TopicDialogProps) {
   };
   return (
     <FormDialog
-      title={topic ? "Edit topic" : "New topic"}
-      action={topic ? "Save topic" : "Create topic"}
+      title={topic ? t("Edit topic") : t("New topic")}
+      action={topic ? t("Save topic") : t("Create topic")}
       submission={saving}
       opened={opened}
       onClose={close}
     >
       <TextInput
-        label="Name"
-        description="Contacts see it on the preference page."
+        label={t("Name")}
+        description={t("Contacts see it on the preference page.")}
         required
         maxLength={100}
         data-autofocus
         {...name.input}
       />
       <Textarea
-        label="Description (optional)"
-        description="Shown below the name: what it is about, and how often it comes."
+        label={t("Description (optional)")}
+        description={t("Shown below the name: what it is about, and how often it comes.")}
         maxLength={300}
         autosize
         minRows={2}
         {...description.input}
       />
       <Select
-        label="Preference page"
+        label={t("Preference page")}
         data={visibilities}
         allowDeselect={false}
         value={visibility}
@@ -175,14 +182,14 @@ function TopicDialog({ siteId, topic, opened, onClose }: TopicDialogProps) {
       />
       {topic ? (
         <p className="quiet">
-          Contacts who have not chosen{" "}
-          {topic.defaultSubscription === "subscribed" ? "get" : "do not get"} it. This can never
-          change.
+          {topic.defaultSubscription === "subscribed"
+            ? t("Contacts who have not chosen get it. This can never change.")
+            : t("Contacts who have not chosen do not get it. This can never change.")}
         </p>
       ) : (
         <Select
-          label="Contacts who have not chosen"
-          description="This can never change, because a change would subscribe people unasked."
+          label={t("Contacts who have not chosen")}
+          description={t("This can never change, because a change would subscribe people unasked.")}
           data={subscriptions}
           allowDeselect={false}
           value={subscription}

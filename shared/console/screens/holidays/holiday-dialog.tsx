@@ -6,8 +6,11 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { recordOptions } from "../../parts/filters.tsx";
 import { FormDialog } from "../../parts/form.tsx";
+import { ownSenderTexts } from "../../parts/own-sender-texts.ts";
+import { RecordSelect } from "../../parts/record-select.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { refreshes } from "./holidays.tsx";
 
@@ -23,11 +26,11 @@ const toChoice = (id: number | null): string | null => (id === null ? null : Str
 
 export function HolidayDialog({ siteId, holiday, onClose }: HolidayDialogProps) {
   const { timezone } = useMe().organization;
-  const templates = useQuery(queries.templates(siteId)).data?.templates;
   const senders = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
   const topics = useQuery(queries.topics(siteId)).data;
   const name = useTextField(holiday?.name);
   const date = useTextField(holiday?.date);
+  const replyTo = useTextField(holiday?.replyTo ?? "");
   const [templateId, setTemplateId] = useState(holiday?.templateId ?? null);
   const [sendingConfigId, setSendingConfigId] = useState(holiday?.sendingConfigId ?? null);
   const [topicId, setTopicId] = useState(holiday?.topicId ?? null);
@@ -35,7 +38,8 @@ export function HolidayDialog({ siteId, holiday, onClose }: HolidayDialogProps) 
     run: () => {
       // The form cannot be sent without a template.
       const fields = { name: name.value, date: date.value, templateId: templateId! };
-      const request = { ...fields, sendingConfigId, topicId };
+      const sender = { sendingConfigId, replyTo: replyTo.value || null };
+      const request = { ...fields, ...sender, topicId };
       return holiday
         ? api.holidays.update(holiday.id, request)
         : api.holidays.create({ siteId, ...request });
@@ -45,44 +49,45 @@ export function HolidayDialog({ siteId, holiday, onClose }: HolidayDialogProps) 
   });
   return (
     <FormDialog
-      title={holiday ? `Edit ${holiday.name}` : "New holiday email"}
-      action="Save holiday email"
+      title={holiday ? t("Edit {name}", { name: holiday.name }) : t("New holiday email")}
+      action={t("Save holiday email")}
       submission={saving}
       isDisabled={templateId === null}
       opened
       onClose={onClose}
     >
-      <TextInput label="Name" required maxLength={200} data-autofocus {...name.input} />
+      <TextInput label={t("Name")} required maxLength={200} data-autofocus {...name.input} />
       <TextInput
-        label="Day"
-        description={`It is sent from 9:00, ${timezone}.`}
+        label={t("Day")}
+        description={t("It is sent from 9:00, {timezone}.", { timezone })}
         type="date"
         required
         {...date.input}
       />
-      <Select
-        label="Template"
+      <RecordSelect
+        group="templates"
+        siteId={siteId}
+        label={t("Template")}
         required
-        searchable
-        data={recordOptions(templates)}
-        value={toChoice(templateId)}
-        onChange={(choice) => setTemplateId(toId(choice))}
+        value={templateId}
+        onChange={setTemplateId}
       />
       <Select
-        label="Sender (optional)"
-        placeholder="The oldest tested one"
+        label={t("Sender (optional)")}
+        placeholder={t("The oldest tested one")}
         clearable
         data={senders.map(({ id, fromEmail }) => ({
           value: String(id),
-          label: fromEmail ?? `Sender ${id}`,
+          label: fromEmail ?? t("Sender {id}", { id }),
         }))}
         value={toChoice(sendingConfigId)}
         onChange={(choice) => setSendingConfigId(toId(choice))}
       />
+      <TextInput type="email" {...ownSenderTexts.replyTo} {...replyTo.input} />
       {topics && topics.length > 0 && (
         <Select
-          label="Topic (optional)"
-          description="Contacts who left the topic do not get it."
+          label={t("Topic (optional)")}
+          description={t("Contacts who left the topic do not get it.")}
           clearable
           data={recordOptions(topics)}
           value={toChoice(topicId)}

@@ -5,6 +5,7 @@ import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { formatDate } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DeleteDialog } from "../../parts/delete-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -19,9 +20,9 @@ export const refreshes = ["holidays"];
 /** Emails of one day to everybody who is in a sequence then. */
 export const Holidays = () => (
   <ListPage
-    title="Holiday emails"
-    note="One email on a day, to all contacts that are in a sequence on that day"
-    action="New holiday email"
+    title={t("Holiday emails")}
+    note={t("One email on a day, to all contacts that are in a sequence on that day")}
+    action={t("New holiday email")}
     right="marketing:write"
     List={HolidayTable}
   />
@@ -40,25 +41,27 @@ function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: ListProps
   const actionsOf = (holiday: Holiday): RowAction[] => {
     const { status } = holiday;
     return [
-      ...(status === "scheduled" ? [{ label: "Edit", run: () => setEdited(holiday) }] : []),
+      ...(status === "scheduled" ? [{ label: t("Edit"), run: () => setEdited(holiday) }] : []),
       ...(status === "scheduled" || status === "sending"
-        ? [{ label: "Cancel", isDangerous: true, run: () => setCancelled(holiday) }]
+        ? [{ label: t("Cancel"), isDangerous: true, run: () => setCancelled(holiday) }]
         : []),
-      { label: "Delete", isDangerous: true, run: () => setDeleted(holiday) },
+      { label: t("Delete"), isDangerous: true, run: () => setDeleted(holiday) },
     ];
   };
   return (
     <>
       <RowTable
-        label="Holiday emails"
+        label={t("Holiday emails")}
         columns={mayWrite ? [...holidayColumns, menuColumn(actionsOf)] : holidayColumns}
         list={list}
         onOpen={(holiday) => mayWrite && holiday.status === "scheduled" && setEdited(holiday)}
         empty={
-          <EmptyState title="No holiday email yet">
+          <EmptyState title={t("No holiday email yet")}>
             <p>
-              On a day such as New Year, contacts in a sequence get this email. Their sequence goes
-              on as planned.
+              {t(
+                "On a day such as New Year, contacts in a sequence get this email. " +
+                  "Their sequence goes on as planned.",
+              )}
             </p>
           </EmptyState>
         }
@@ -75,25 +78,27 @@ function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: ListProps
         />
       )}
       <ConfirmDialog
-        title={`Cancel “${cancelled?.name ?? ""}”`}
-        action="Cancel holiday email"
+        title={t("Cancel “{name}”", { name: cancelled?.name ?? "" })}
+        action={t("Cancel holiday email")}
         isDangerous
         target={cancelled}
         change={cancelling}
         typed={cancelled?.name}
         onClose={() => setCancelled(undefined)}
       >
-        Nobody gets it from now on. What is already with the provider arrives. This cannot be
-        undone.
+        {t(
+          "Nobody gets it from now on. What is already with the provider " +
+            "arrives. This cannot be undone.",
+        )}
       </ConfirmDialog>
       <DeleteDialog
-        noun="holiday email"
+        action={t("Delete holiday email")}
         target={deleted}
         remove={({ id }) => api.holidays.delete(id)}
         refreshes={refreshes}
         onClose={() => setDeleted(undefined)}
       >
-        Its log and its figures are deleted as well. This cannot be undone.
+        {t("Its log and its figures are deleted as well. This cannot be undone.")}
       </DeleteDialog>
     </>
   );
@@ -101,7 +106,7 @@ function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: ListProps
 
 const holidayColumns: Column<Holiday>[] = [
   {
-    label: "Holiday email",
+    label: t("Holiday email"),
     className: "c-main",
     render: ({ name, statusReason }) => (
       <span className="who">
@@ -111,12 +116,12 @@ const holidayColumns: Column<Holiday>[] = [
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
-    label: "Day",
+    label: t("Day"),
     className: "c-when quiet",
     render: ({ date }) => formatDate(date, "UTC"),
   },

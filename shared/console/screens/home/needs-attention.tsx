@@ -4,6 +4,7 @@ import type { AttentionProblem } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -14,7 +15,7 @@ export function NeedsAttention() {
   const { data } = useQuery({ ...queries.attention(), enabled: mayRead });
   if (!data || data.problems.length === 0) return null;
   return (
-    <Card title="Needs attention">
+    <Card title={t("Needs attention")}>
       <ul className="checks">
         {data.problems.map((problem) => (
           <li key={`${problem.code} ${problem.record.type} ${problem.record.id}`}>
@@ -57,5 +58,5 @@ const placesByCode: Record<string, LinkProps> = {
 
 function RecordLink({ problem: { code, record } }: { problem: AttentionProblem }) {
   const place = placesByCode[code] ?? places[record.type](record.id);
-  return place ? <Link {...place}>Show</Link> : null;
+  return place ? <Link {...place}>{t("Show")}</Link> : null;
 }

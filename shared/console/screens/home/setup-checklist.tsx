@@ -1,45 +1,93 @@
 // From a new account to the first email: one step is open at a time.
-import { Accordion, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+
+import { Accordion, Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { SetupChecklist as Setup } from "pennymail";
 import { type ReactNode, useState } from "react";
-import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
-import { queries } from "../../data/queries.ts";
-import { useMe, useRight, useSite } from "../../data/session.ts";
+import { useMe } from "../../data/session.ts";
+import { readStored, writeStored } from "../../data/stored-choice.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
-import { DnsRecords } from "../../parts/dns-records.tsx";
-import { Form } from "../../parts/form.tsx";
-import { SenderFields, useSenderFields } from "../../parts/sender-fields.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { useTextField } from "../../parts/text-field.ts";
+import { ReportsForm } from "./reports-step.tsx";
+import {
+  AddressForm,
+  DomainForm,
+  FirstSendForm,
+  SendingConfigForm,
+  SiteForm,
+  VerifyForm,
+} from "./setup-steps.tsx";
 
 type Step = Setup["steps"][number];
 
+export interface StepProps {
+  step: Step;
+  /** Opens another step. */
+  onOpen(key: Step["key"]): void;
+}
+
 interface StepText {
   title: string;
-  Form(props: { step: Step }): ReactNode;
+  Form(props: StepProps): ReactNode;
 }
 
 const texts: Record<Step["key"], StepText> = {
-  site: { title: "Name the site or brand that you send for", Form: SiteForm },
-  sending_config: { title: "Connect your email provider", Form: SendingConfigForm },
-  domain: { title: "Prove that the sender's domain is yours", Form: DomainForm },
-  verified_sender: { title: "Send a test email through the provider", Form: VerifyForm },
-  postal_address: { title: "Add a postal address for the footer", Form: AddressForm },
-  first_send: { title: "Send your first email", Form: FirstSendForm },
+  site: { title: t("Name the site or brand that you send for"), Form: SiteForm },
+  sending_config: { title: t("Connect your email provider"), Form: SendingConfigForm },
+  domain: { title: t("Prove that the sender's domain is yours"), Form: DomainForm },
+  verified_sender: { title: t("Send a test email through the provider"), Form: VerifyForm },
+  provider_reports: { title: t("Let the provider report what happens"), Form: ReportsForm },
+  postal_address: { title: t("Add a postal address for the footer"), Form: AddressForm },
+  first_send: { title: t("Send your first email"), Form: FirstSendForm },
 };
 
-export function SetupChecklist({ setup: { steps } }: { setup: Setup }) {
-  const done = steps.filter((step) => step.done).length;
-  const firstOpen = steps.find((step) => !step.done)?.key ?? null;
+interface SetupChecklistProps {
+  setup: Setup;
+  /** Whether the organization has sent a campaign. */
+  isEstablished: boolean;
+}
+
+/** Stays until all steps are done or the reader hides it. It ends with what comes next. */
+export function SetupChecklist({ setup: { steps }, isEstablished }: SetupChecklistProps) {
+  const key = `pennymail-setup-hidden-${useMe().organization.id}`;
+  const [isHidden, setHidden] = useState(readStored(key) === "yes");
   const [chosen, setChosen] = useState<string | null>();
-  return (
-    <Card title="Set up">
+  const hide = (hidden: boolean) => {
+    writeStored(key, hidden ? "yes" : "no");
+    setHidden(hidden);
+  };
+  const open = steps.filter((step) => !step.done);
+  const isSent = steps.some((step) => step.key === "first_send" && step.done);
+  if (open.length === 0 && isEstablished) return null;
+  if (isHidden)
+    return open.length === 0 ? null : (
       <p className="quiet">
-        {done} of {steps.length} steps are done.
+        {tNodes("{open} of {count} steps of the set-up are not done. <button>Show them</button>", {
+          open: open.length,
+          count: steps.length,
+          button: (text) => (
+            <Button variant="default" size="compact-xs" onClick={() => hide(false)}>
+              {text}
+            </Button>
+          ),
+        })}
       </p>
-      <Accordion value={chosen === undefined ? firstOpen : chosen} onChange={setChosen}>
+    );
+  return (
+    <Card title={t("Set up")}>
+      <p className="quiet" role="status">
+        {t("{done} of {count} steps are done.", {
+          done: steps.length - open.length,
+          count: steps.length,
+        })}{" "}
+        {isSent && t("Your first email has left.")}
+      </p>
+      <Accordion
+        value={chosen === undefined ? (open[0]?.key ?? null) : chosen}
+        onChange={setChosen}
+      >
         {steps.map((step) => (
           <Accordion.Item key={step.key} value={step.key}>
             <Accordion.Control>
@@ -49,165 +97,50 @@ export function SetupChecklist({ setup: { steps } }: { setup: Setup }) {
               </span>
             </Accordion.Control>
             <Accordion.Panel>
-              <StepForm step={step} />
+              <StepForm step={step} onOpen={setChosen} />
             </Accordion.Panel>
           </Accordion.Item>
         ))}
       </Accordion>
+      {isSent && <NextSteps />}
+      {isSent && (
+        <div className="buttons">
+          <Button variant="default" size="xs" onClick={() => hide(true)}>
+            {t("Hide the set-up")}
+          </Button>
+        </div>
+      )}
     </Card>
   );
 }
 
 function stateOf({ done, required }: Step): string {
-  if (done) return "done";
-  return required ? "to do" : "advised";
+  if (done) return t("Done");
+  return required ? t("To do") : t("Advised");
 }
 
-function StepForm({ step }: { step: Step }) {
-  const { Form } = texts[step.key];
-  return <Form step={step} />;
+function StepForm(props: StepProps) {
+  const { Form } = texts[props.step.key];
+  return <Form {...props} />;
 }
 
-interface StepFrameProps {
-  action: string;
-  right: string;
-  /** Does the step. The checklist is read again afterwards. */
-  save(): Promise<unknown>;
-  /** The groups of the API that the step changes, which are read again too. */
-  changes: string[];
-  children?: ReactNode;
-}
-
-function StepFrame({ action, right, save, changes, children }: StepFrameProps) {
-  const isAllowed = useRight(right);
-  const saving = useChange({ run: save, refreshes: ["organization", ...changes] });
+function NextSteps() {
   return (
-    <Form className="stack narrow" action={action} submission={saving} isDisabled={!isAllowed}>
-      {children}
-      {!isAllowed && <p className="quiet">Your role does not allow this. Ask an owner.</p>}
-    </Form>
-  );
-}
-
-function SiteForm() {
-  const name = useTextField();
-  const domain = useTextField();
-  const save = () =>
-    api.sites.create({ name: name.value, ...(domain.value && { domain: domain.value }) });
-  return (
-    <StepFrame action="Create site" right="organization:write" save={save} changes={["sites"]}>
-      <TextInput label="Name" required {...name.input} />
-      <TextInput label="Website (optional)" placeholder="shop.example" {...domain.input} />
-    </StepFrame>
-  );
-}
-
-function SendingConfigForm() {
-  const sender = useSenderFields();
-  return (
-    <StepFrame
-      action="Connect provider"
-      right="credentials:write"
-      save={() => api.sendingConfigs.create(sender.request())}
-      changes={["sendingConfigs"]}
-    >
-      <SenderFields sender={sender} />
-    </StepFrame>
-  );
-}
-
-function DomainForm({ step }: { step: Step }) {
-  const { data: configs } = useQuery(queries.sendingConfigs());
-  const sender = configs?.sendingConfigs[0]?.fromEmail;
-  const [typed, setTyped] = useState<string>();
-  const name = typed ?? sender?.split("@")[1] ?? "";
-  if (step.recordId !== null) return <DnsRecords domainId={step.recordId} />;
-  return (
-    <StepFrame
-      action="Show DNS records"
-      right="credentials:write"
-      save={() => api.domains.create({ name })}
-      changes={["domains"]}
-    >
-      <TextInput
-        label="Domain of the sender"
-        required
-        value={name}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-    </StepFrame>
-  );
-}
-
-function VerifyForm({ step: { recordId } }: { step: Step }) {
-  const { user } = useMe();
-  const to = useTextField(user.email);
-  if (recordId === null) return <p className="quiet">Connect your email provider first.</p>;
-  return (
-    <StepFrame
-      action="Send test email"
-      right="credentials:write"
-      save={() => api.sendingConfigs.verify(recordId, { to: to.value })}
-      changes={["sendingConfigs"]}
-    >
-      <TextInput label="Send it to" type="email" required {...to.input} />
-    </StepFrame>
-  );
-}
-
-function AddressForm() {
-  const address = useTextField();
-  return (
-    <StepFrame
-      action="Save address"
-      right="organization:write"
-      save={() => api.compliance.updateSettings({ physicalAddress: address.value })}
-      changes={[]}
-    >
-      <Textarea
-        label="Postal address"
-        description="The law requires one in marketing email. A post office box is fine."
-        required
-        autosize
-        minRows={2}
-        {...address.input}
-      />
-    </StepFrame>
-  );
-}
-
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "<br>" };
-const toHtml = (text: string): string =>
-  `<p>${text.replace(/[&<>\n]/g, (character) => entities[character]!)}</p>`;
-
-function FirstSendForm() {
-  const { user } = useMe();
-  const { site } = useSite();
-  const to = useTextField(user.email);
-  const subject = useTextField("Hello from Pennymail");
-  const text = useTextField("This is my first email.");
-  const { data } = useQuery(queries.sendingConfigs());
-  const sendingConfigId = data?.sendingConfigs.find(({ verified }) => verified)?.id;
-  if (!site || !sendingConfigId)
-    return <p className="quiet">Create a site and send a test email first.</p>;
-  const email = {
-    siteId: site.id,
-    sendingConfigId,
-    to: to.value,
-    subject: subject.value,
-    text: text.value,
-    html: toHtml(text.value),
-  };
-  return (
-    <StepFrame
-      action="Send email"
-      right="sending:write"
-      save={() => api.send(email)}
-      changes={["analytics", "sends"]}
-    >
-      <TextInput label="To" type="email" required {...to.input} />
-      <TextInput label="Subject" required {...subject.input} />
-      <Textarea label="Text" required autosize minRows={3} {...text.input} />
-    </StepFrame>
+    <>
+      <h3>{t("What comes next")}</h3>
+      <ul className="bullets">
+        <li>
+          <Link to="/contacts/import">{t("Import your contacts")}</Link>
+        </li>
+        <li>
+          <Link to="/templates">{t("Design an email")}</Link>
+        </li>
+        <li>
+          <Link to="/settings/{-$section}" params={{ section: "members" }}>
+            {t("Invite your team")}
+          </Link>
+        </li>
+      </ul>
+    </>
   );
 }

@@ -2,11 +2,13 @@ import { Button, FileButton, Textarea } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
 import { type DragEvent, useState } from "react";
 import { createImportFile, type ImportFile } from "../../data/imports.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
 const example = `data:text/csv;charset=utf-8,${encodeURIComponent(
-  "Email,First name,Last name,Tags,Plan\nada@example.com,Ada,Lovelace,customer,Gold\n",
+  t("Email,First name,Last name,Tags,Plan\nada@example.com,Ada,Lovelace,customer,Gold\n"),
 )}`;
 
 /** A file is chosen, dropped or pasted. */
@@ -22,11 +24,11 @@ export function ChooseFile({ onChoose }: { onChoose(file: ImportFile): void }) {
     choose(event.dataTransfer.files[0]);
   };
   return (
-    <Card title="New import">
+    <Card title={t("New import")}>
       <div className="columns even import-sources">
         <section
           className={isOver ? "drop-zone over" : "drop-zone"}
-          aria-label="File"
+          aria-label={t("File")}
           onDragOver={(event) => {
             event.preventDefault();
             setOver(true);
@@ -35,33 +37,40 @@ export function ChooseFile({ onChoose }: { onChoose(file: ImportFile): void }) {
           onDrop={drop}
         >
           <IconFileUpload size={32} stroke={1.4} aria-hidden />
-          <p>Drop a CSV file here</p>
+          <p>{t("Drop a CSV file here")}</p>
           <FileButton accept=".csv,.tsv,.txt,text/csv,text/plain" onChange={choose}>
-            {(props) => <Button {...props}>Choose a file</Button>}
+            {(props) => <Button {...props}>{t("Choose a file")}</Button>}
           </FileButton>
           <p className="quiet">
-            The first row names the columns, and one column has the email addresses.{" "}
-            <a href={example} download="example.csv">
-              Example file
-            </a>
+            {tNodes(
+              "The first row names the columns, and one column has the email " +
+                "addresses. <a>Example file</a>",
+              {
+                a: (text) => (
+                  <a href={example} download="example.csv">
+                    {text}
+                  </a>
+                ),
+              },
+            )}
           </p>
         </section>
         <form
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            onChoose(createImportFile("Pasted rows", new Blob([pasted.value])));
+            onChoose(createImportFile(t("Pasted rows"), new Blob([pasted.value])));
           }}
         >
           <Textarea
-            label="Or paste rows"
-            description="Copy them in your spreadsheet, with the row that names the columns."
+            label={t("Or paste rows")}
+            description={t("Copy them in your spreadsheet, with the row that names the columns.")}
             rows={6}
             className="code"
             {...pasted.input}
           />
           <Button type="submit" variant="default" disabled={!pasted.value.trim()}>
-            Use these rows
+            {t("Use these rows")}
           </Button>
         </form>
       </div>

@@ -1,7 +1,8 @@
 import { Select, TextInput } from "@mantine/core";
 import type { ContactField, NamedRecord } from "pennymail";
+import { t } from "../../language/translate.ts";
 import { type ContactFieldType, fieldTypeOptions } from "../../parts/contact-field-types.ts";
-import { type ColumnDraft, ignored, newField } from "./column-draft.ts";
+import { type ColumnDraft, canRepeat, ignored, newField, unanswered } from "./column-draft.ts";
 import { type FieldGroup, fieldGroups } from "./import-fields.ts";
 
 interface ColumnMappingProps {
@@ -15,7 +16,7 @@ interface ColumnMappingProps {
 export function ColumnMapping({ columns, fields, topics, onChange }: ColumnMappingProps) {
   const groups = fieldGroups(fields, topics);
   return (
-    <ul className="import-columns" aria-label="Columns of the file">
+    <ul className="import-columns" aria-label={t("Columns of the file")}>
       {columns.map((column, index) => (
         <Column
           key={column.header}
@@ -37,8 +38,6 @@ interface ColumnProps {
   onChange(changes: Partial<ColumnDraft>): void;
 }
 
-const canRepeat = (value: string): boolean => value === newField || value === ignored;
-
 function Column({ column, groups, usedElsewhere, onChange }: ColumnProps) {
   const { header, samples, choice, name, type } = column;
   const options = groups.map(({ group, items }) => ({
@@ -48,33 +47,36 @@ function Column({ column, groups, usedElsewhere, onChange }: ColumnProps) {
       disabled: !canRepeat(item.value) && usedElsewhere.includes(item.value),
     })),
   }));
+  const isOpen = choice === unanswered;
   const isKnown = groups.some(({ items }) => items.some(({ value }) => value === choice));
   return (
     <li className={choice === ignored ? "left-out" : ""}>
       <div className="import-column">
         <b>{header}</b>
-        <small>{samples.join(" · ") || "Empty in the first rows"}</small>
+        <small>{samples.join(" · ") || t("Empty in the first rows")}</small>
       </div>
       <div className={choice === newField ? "import-field new" : "import-field"}>
         <Select
-          aria-label={`Field for ${header}`}
+          aria-label={t("Field for {header}", { header })}
           searchable
           allowDeselect={false}
-          nothingFoundMessage="There is no such field"
-          data={isKnown ? options : [{ value: choice, label: choice }, ...options]}
-          value={choice}
+          nothingFoundMessage={t("There is no such field")}
+          data={isKnown || isOpen ? options : [{ value: choice, label: choice }, ...options]}
+          value={isOpen ? null : choice}
+          placeholder={t("Does it say who gets email?")}
+          error={isOpen}
           onChange={(next) => next && onChange({ choice: next })}
         />
         {choice === newField && (
           <>
             <TextInput
-              aria-label={`Name for ${header}`}
+              aria-label={t("Name for {header}", { header })}
               maxLength={100}
               value={name}
               onChange={(event) => onChange({ name: event.currentTarget.value })}
             />
             <Select
-              aria-label={`Type for ${header}`}
+              aria-label={t("Type for {header}", { header })}
               allowDeselect={false}
               data={fieldTypeOptions}
               value={type}

@@ -1,5 +1,7 @@
 // What a column of a file can become, in the words of the console.
+
 import type { ContactField, NamedRecord } from "pennymail";
+import { t } from "../../language/translate.ts";
 import { ignored, newField } from "./column-draft.ts";
 
 interface FieldOption {
@@ -11,32 +13,34 @@ export interface FieldGroup {
   items: FieldOption[];
 }
 
-const wholeName: FieldOption = { value: "fullName", label: "First and last name in one" };
+const wholeName: FieldOption = { value: "fullName", label: t("First and last name in one") };
 const subscription: FieldOption[] = [
-  { value: "status", label: "Status" },
-  { value: "tags", label: "Tags" },
-  { value: "unsubscribedAt", label: "Date of unsubscribing" },
-  { value: "bouncedAt", label: "Date of a bounce" },
+  { value: "status", label: t("Status") },
+  { value: "subscribed", label: t("Yes means subscribed") },
+  { value: "unsubscribed", label: t("Yes means unsubscribed") },
+  { value: "tags", label: t("Tags") },
+  { value: "unsubscribedAt", label: t("Date of unsubscribing") },
+  { value: "bouncedAt", label: t("Date of a bounce") },
 ];
-const severalFields: FieldOption = { value: "customFields", label: "Several fields, as JSON" };
+const severalFields: FieldOption = { value: "customFields", label: t("Several fields, as JSON") };
 
 export function fieldGroups(fields: ContactField[], topics: NamedRecord[]): FieldGroup[] {
   const toOption = ({ key, label }: ContactField) => ({ value: key, label });
   const standard = fields.filter(({ custom }) => !custom).map(toOption);
   return [
-    { group: "Person", items: [...standard, wholeName] },
-    { group: "Your fields", items: fields.filter(({ custom }) => custom).map(toOption) },
-    { group: "Subscription", items: subscription },
+    { group: t("Person"), items: [...standard, wholeName] },
+    { group: t("Your fields"), items: fields.filter(({ custom }) => custom).map(toOption) },
+    { group: t("Subscription"), items: subscription },
     {
-      group: "Topics",
+      group: t("Topics"),
       items: topics.map(({ name }) => ({ value: `topics.${name}`, label: name })),
     },
     {
-      group: "Other",
+      group: t("Other"),
       items: [
-        { value: newField, label: "A new field" },
+        { value: newField, label: t("A new field") },
         severalFields,
-        { value: ignored, label: "Leave out" },
+        { value: ignored, label: t("Leave out") },
       ],
     },
   ].filter(({ items }) => items.length > 0);

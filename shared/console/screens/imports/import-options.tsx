@@ -1,8 +1,7 @@
-import { MultiSelect, Select, Switch, TagsInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Select, Switch } from "@mantine/core";
 import type { Import } from "pennymail";
-import { queries } from "../../data/queries.ts";
-import { recordOptions } from "../../parts/filters.tsx";
+import { t } from "../../language/translate.ts";
+import { RecordMultiSelect, TagNamesInput } from "../../parts/record-select.tsx";
 
 export interface OptionsDraft {
   mode: Import["mode"];
@@ -11,6 +10,7 @@ export interface OptionsDraft {
   tags: string[];
   startSequences: boolean;
   resubscribe: boolean;
+  sendConfirmation: boolean;
 }
 
 export const startOptions: OptionsDraft = {
@@ -20,6 +20,7 @@ export const startOptions: OptionsDraft = {
   tags: [],
   startSequences: false,
   resubscribe: false,
+  sendConfirmation: false,
 };
 
 export const toRequest = ({ listIds, ...options }: OptionsDraft) => ({
@@ -28,14 +29,14 @@ export const toRequest = ({ listIds, ...options }: OptionsDraft) => ({
 });
 
 const modes: { value: OptionsDraft["mode"]; label: string }[] = [
-  { value: "upsert", label: "Add new contacts and change known ones" },
-  { value: "create", label: "Only add new contacts, leave known ones as they are" },
-  { value: "update", label: "Only change known contacts, add nobody" },
+  { value: "upsert", label: t("Add new contacts and change known ones") },
+  { value: "create", label: t("Only add new contacts, leave known ones as they are") },
+  { value: "update", label: t("Only change known contacts, add nobody") },
 ];
 const statuses: { value: OptionsDraft["status"]; label: string }[] = [
-  { value: "subscribed", label: "Subscribed: they agreed to get our email" },
-  { value: "pending", label: "Pending: they have not confirmed yet" },
-  { value: "unsubscribed", label: "Unsubscribed: they get no marketing email" },
+  { value: "subscribed", label: t("Subscribed: they agreed to get our email") },
+  { value: "pending", label: t("Pending: they have not confirmed yet") },
+  { value: "unsubscribed", label: t("Unsubscribed: they get no marketing email") },
 ];
 
 interface ImportOptionsProps {
@@ -45,54 +46,62 @@ interface ImportOptionsProps {
 }
 
 export function ImportOptions({ siteId, options, onChange }: ImportOptionsProps) {
-  const lists = useQuery(queries.names("lists", siteId)).data;
-  const tags = useQuery(queries.names("tags", siteId)).data ?? [];
   const change = (changes: Partial<OptionsDraft>) => onChange({ ...options, ...changes });
   return (
     <>
       <Select
-        label="What to do"
+        label={t("What to do")}
         data={modes}
         allowDeselect={false}
         value={options.mode}
-        onChange={(mode) => change({ mode: mode as OptionsDraft["mode"] })}
+        onChange={(mode) => change({ mode: mode as OptionsDraft["mode"], sendConfirmation: false })}
       />
       {options.mode !== "update" && (
         <Select
-          label="Status of new contacts"
-          description="A status in the file counts more."
+          label={t("Status of new contacts")}
+          description={t("A status in the file counts more.")}
           data={statuses}
           allowDeselect={false}
           value={options.status}
-          onChange={(status) => change({ status: status as OptionsDraft["status"] })}
+          onChange={(status) =>
+            change({ status: status as OptionsDraft["status"], sendConfirmation: false })
+          }
         />
       )}
-      <TagsInput
-        label="Tags for all of them (optional)"
-        description="With a tag, you find these contacts again. Press Enter after each."
+      {options.mode !== "update" && options.status === "pending" && (
+        <Switch
+          label={t("Ask them by email to confirm")}
+          description={t(
+            "Each pending contact of the file gets one email. Who confirms is subscribed.",
+          )}
+          checked={options.sendConfirmation}
+          onChange={(event) => change({ sendConfirmation: event.currentTarget.checked })}
+        />
+      )}
+      <TagNamesInput
+        siteId={siteId}
+        label={t("Tags for all of them (optional)")}
+        description={t("With a tag, you find these contacts again. Press Enter after each.")}
         maxTags={20}
-        maxLength={100}
-        data={tags.map(({ name }) => name)}
         value={options.tags}
         onChange={(names) => change({ tags: names })}
       />
-      <MultiSelect
-        label="Lists for all of them (optional)"
-        searchable
+      <RecordMultiSelect
+        group="lists"
+        siteId={siteId}
+        label={t("Lists for all of them (optional)")}
         maxValues={20}
-        nothingFoundMessage="There is none"
-        data={recordOptions(lists)}
-        value={options.listIds}
-        onChange={(listIds) => change({ listIds })}
+        value={options.listIds.map(Number)}
+        onChange={(listIds) => change({ listIds: listIds.map(String) })}
       />
       <Switch
-        label="Start the sequences of these tags and lists"
+        label={t("Start the sequences of these tags and lists")}
         checked={options.startSequences}
         onChange={(event) => change({ startSequences: event.currentTarget.checked })}
       />
       <Switch
-        label="Subscribe people again who had unsubscribed"
-        description="Only if they asked for it. It also lifts their suppression."
+        label={t("Subscribe people again who had unsubscribed")}
+        description={t("Only if they asked for it. It also lifts their suppression.")}
         checked={options.resubscribe}
         onChange={(event) => change({ resubscribe: event.currentTarget.checked })}
       />

@@ -7,8 +7,9 @@ import { fieldQueries } from "../../data/field-queries.ts";
 import { isRunning } from "../../data/imports.ts";
 import { useShownJob } from "../../data/jobs.ts";
 import { queries } from "../../data/queries.ts";
-import { useMe } from "../../data/session.ts";
-import { countOf, formatNumber, formatTime } from "../../format.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { CountList, FieldList } from "../../parts/field-list.tsx";
@@ -32,7 +33,7 @@ export function ImportProgress({ id }: { id: number }) {
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={240} />;
   return (
     <div className="stack">
-      <Card title={data.filename ?? "Import"}>
+      <Card title={data.filename ?? t("Import")}>
         <div className="stack">
           <p role="status">
             <StatusMark status={data.status} tone={toneOf(data)} /> {summaryOf(data)}
@@ -43,9 +44,9 @@ export function ImportProgress({ id }: { id: number }) {
                 className="wide-progress"
                 max={100}
                 value={data.progress}
-                aria-label="Imported rows in per cent"
+                aria-label={t("Imported rows in per cent")}
               />
-              <p className="quiet">You can leave this page: the import goes on.</p>
+              <p className="quiet">{t("You can leave this page: the import goes on.")}</p>
             </>
           )}
           {data.error && <p className="tone-bad">{data.error}</p>}
@@ -54,7 +55,7 @@ export function ImportProgress({ id }: { id: number }) {
             <div className="buttons">
               <ShowContacts data={data} />
               <Button component={Link} to="/contacts/import" variant="default">
-                Import another file
+                {t("Import another file")}
               </Button>
             </div>
           )}
@@ -67,9 +68,13 @@ export function ImportProgress({ id }: { id: number }) {
 }
 
 function summaryOf({ status, processed, total }: Import): string {
-  if (status === "completed") return `${countOf(processed, "row")} read`;
-  if (total === null) return status === "failed" ? "" : "Reading the file";
-  return `${formatNumber(processed)} of ${countOf(total, "row")}`;
+  if (status === "completed")
+    return t("{count, plural, one {# row} other {# rows}} read", { count: processed });
+  if (total === null) return status === "failed" ? "" : t("Reading the file");
+  return t("{processed} of {total, plural, one {# row} other {# rows}}", {
+    processed: formatNumber(processed),
+    total,
+  });
 }
 
 /** Leads to the contacts of the import if a tag or a list tells them apart. */
@@ -87,7 +92,7 @@ function ShowContacts({ data: { siteId, tags, lists } }: { data: Import }) {
     <Button
       onClick={() => navigate({ to: "/contacts", search: tag === undefined ? { list } : { tag } })}
     >
-      {isFiltered ? "Show them" : "Show all contacts"}
+      {isFiltered ? t("Show them") : t("Show all contacts")}
     </Button>
   );
 }
@@ -97,43 +102,48 @@ const shownErrors = 20;
 const downloadedErrors = 10_000;
 
 const errorColumns: PlainColumn<Import["errors"][number]>[] = [
-  { label: "Row", render: ({ row }) => row },
-  { label: "Email", breaks: true, render: ({ email }) => email || "–" },
-  { label: "Reason", render: ({ message }) => message },
+  { label: t("Row"), render: ({ row }) => row },
+  { label: t("Email"), breaks: true, render: ({ email }) => email || "–" },
+  { label: t("Reason"), render: ({ message }) => message },
 ];
 
 function RefusedRows({ data: { id, failed, errors } }: { data: Import }) {
   const isMore = failed > downloadedErrors;
+  const mayExport = useRight("audience:export");
   return (
-    <Card title="Refused rows" state={formatNumber(failed)}>
+    <Card title={t("Refused rows")} state={formatNumber(failed)}>
       <div className="stack">
         <PlainTable
-          label="Refused rows"
+          label={t("Refused rows")}
           columns={errorColumns}
           rows={errors.slice(0, shownErrors)}
           keyOf={({ row }) => row}
         />
-        <div className="buttons">
-          <Button
-            component="a"
-            variant="default"
-            href={`/api/v1/imports/${id}/errors`}
-            download={`import-${id}-errors.csv`}
-          >
-            {isMore
-              ? `Download the first ${formatNumber(downloadedErrors)}`
-              : "Download all of them"}
-          </Button>
-        </div>
+        {mayExport && (
+          <div className="buttons">
+            <Button
+              component="a"
+              variant="default"
+              href={`/api/v1/imports/${id}/errors`}
+              download={`import-${id}-errors.csv`}
+            >
+              {isMore
+                ? t("Download the first {downloadedErrors}", {
+                    downloadedErrors: formatNumber(downloadedErrors),
+                  })
+                : t("Download all of them")}
+            </Button>
+          </div>
+        )}
       </div>
     </Card>
   );
 }
 
 const modeWords: Record<Import["mode"], string> = {
-  upsert: "New contacts were added, known ones changed",
-  create: "Only new contacts were added",
-  update: "Only known contacts were changed",
+  upsert: t("New contacts were added, known ones changed"),
+  create: t("Only new contacts were added"),
+  update: t("Only known contacts were changed"),
 };
 
 /** What was chosen for the import. */
@@ -149,18 +159,18 @@ function Choices({ data }: { data: Import }) {
   const taken = columns.filter(([, field]) => field !== ignored);
   const leftOut = columns.filter(([, field]) => field === ignored);
   return (
-    <Card title="What was chosen">
+    <Card title={t("What was chosen")}>
       <FieldList
         fields={[
-          ["Started", formatTime(data.createdAt, timezone)],
-          ["Contacts", modeWords[data.mode]],
-          ["Tags", data.tags.join(", ")],
-          ["Lists", listNames.join(", ")],
+          [t("Started"), formatTime(data.createdAt, timezone)],
+          [t("Contacts"), modeWords[data.mode]],
+          [t("Tags"), data.tags.join(", ")],
+          [t("Lists"), listNames.join(", ")],
           [
-            "Columns",
+            t("Columns"),
             taken.map(([header, field]) => `${header} → ${labelOfField(field, fields)}`).join(", "),
           ],
-          ["Left out", leftOut.map(([header]) => header).join(", ")],
+          [t("Left out"), leftOut.map(([header]) => header).join(", ")],
         ]}
       />
     </Card>

@@ -1,5 +1,7 @@
 // An import in the words of the console.
+
 import type { Import } from "pennymail";
+import { t } from "../../language/translate.ts";
 
 export function toneOf({ status }: Import) {
   if (status === "completed") return "good";
@@ -7,9 +9,9 @@ export function toneOf({ status }: Import) {
 }
 
 export const counts: { label: string; of(one: Import): number }[] = [
-  { label: "New", of: ({ created }) => created },
-  { label: "Changed", of: ({ updated }) => updated },
+  { label: t("New"), of: ({ created }) => created },
+  { label: t("Changed"), of: ({ updated }) => updated },
   // Rows of contacts that the mode of the import leaves alone.
-  { label: "Left as they were", of: ({ skipped }) => skipped },
-  { label: "Refused", of: ({ failed }) => failed },
+  { label: t("Left as they were"), of: ({ skipped }) => skipped },
+  { label: t("Refused"), of: ({ failed }) => failed },
 ];

@@ -8,14 +8,23 @@ import { api } from "../../data/client.ts";
 import { fieldQueries } from "../../data/field-queries.ts";
 import { type ImportFile, toForm } from "../../data/imports.ts";
 import { queries } from "../../data/queries.ts";
-import { countOf } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Form } from "../../parts/form.tsx";
-import { type ColumnDraft, findFault, newFieldsIn, toDrafts, toMapping } from "./column-draft.ts";
+import {
+  type ColumnDraft,
+  findFault,
+  isConsentField,
+  newFieldsIn,
+  toDrafts,
+  toMapping,
+  typesIn,
+} from "./column-draft.ts";
 import { ColumnMapping } from "./column-mapping.tsx";
 import { ImportOptions, type OptionsDraft, startOptions, toRequest } from "./import-options.tsx";
 import { RowPreview } from "./row-preview.tsx";
+import { type FormatDraft, ValueFormat } from "./value-format.tsx";
 
 interface ImportWizardProps {
   siteId: number;
@@ -27,7 +36,7 @@ interface ImportWizardProps {
 /** Reads the file and what is known of the site. */
 export function ImportWizard(props: ImportWizardProps) {
   const { siteId, file, onCancel } = props;
-  const preview = useQuery(queries.importPreview(siteId, file, {}));
+  const preview = useQuery(queries.importPreview(siteId, file, { mapping: {} }));
   // What was read before may miss the last import and the fields that it made.
   const fields = useQuery({ ...fieldQueries.list(siteId), staleTime: 0 });
   const topics = useQuery({ ...queries.names("topics", siteId), staleTime: 0 });
@@ -41,7 +50,7 @@ export function ImportWizard(props: ImportWizardProps) {
           <ErrorNote error={error} />
           <div className="buttons">
             <Button variant="default" onClick={onCancel}>
-              Choose another file
+              {t("Choose another file")}
             </Button>
           </div>
         </div>
@@ -53,7 +62,7 @@ export function ImportWizard(props: ImportWizardProps) {
   const earlier = past.data.find(({ mapping }) => hasColumns(mapping, headers));
   const first = preview.data.columns.map((column) => ({
     ...column,
-    field: earlier?.mapping?.[column.header] ?? column.field,
+    ...fieldOfEarlierImport(column, earlier?.mapping ?? null),
   }));
   return (
     <Steps
@@ -64,6 +73,15 @@ export function ImportWizard(props: ImportWizardProps) {
       topics={topics.data}
     />
   );
+}
+
+/** Columns about consent are recognized or asked about again, so no mistake is repeated. */
+function fieldOfEarlierImport(
+  { header, field, question }: ImportPreview["columns"][number],
+  mapping: Record<string, string> | null,
+): { field: string } {
+  const isAboutConsent = question !== null || isConsentField(field);
+  return { field: (isAboutConsent ? undefined : mapping?.[header]) ?? field };
 }
 
 /** Whether an earlier file had the same columns. */
@@ -87,17 +105,18 @@ function Steps(props: StepsProps) {
   const [step, setStep] = useState<keyof typeof stepNames>("columns");
   const [columns, setColumns] = useState(suggested);
   const [options, setOptions] = useState<OptionsDraft>(startOptions);
+  const [format, setFormat] = useState<FormatDraft>({});
   const fault = findFault(columns);
   const [mapping] = useDebouncedValue(toMapping(columns), typingPause);
   const { data: preview = first, error } = useQuery({
-    ...queries.importPreview(siteId, file, mapping),
+    ...queries.importPreview(siteId, file, { mapping, ...format }),
     enabled: fault === undefined,
   });
   const starting = useChange({
     run: async () => {
       for (const { name, type } of newFieldsIn(columns))
         await api.contactFields.update(name, { siteId, label: name, type });
-      const request = { siteId, mapping: toMapping(columns), ...toRequest(options) };
+      const request = { siteId, mapping: toMapping(columns), ...format, ...toRequest(options) };
       return api.imports.create(toForm(file, request));
     },
     refreshes: ["imports", "contactFields", "tags", "jobs"],
@@ -107,16 +126,20 @@ function Steps(props: StepsProps) {
   if (step === "contacts")
     return (
       <Step key={step} current={step}>
-        <Card title="What to do with the contacts" state={stateOf(file, preview)}>
+        <Card title={t("What to do with the contacts")} state={stateOf(file, preview)}>
           <Form
             className="stack import-options"
             action={
-              preview.total === null ? "Import contacts" : `Import ${countOf(preview.total, "row")}`
+              preview.total === null
+                ? t("Import contacts")
+                : t("Import {count, plural, one {# row} other {# rows}}", {
+                    count: preview.total,
+                  })
             }
             submission={starting}
             buttons={
               <Button variant="default" onClick={() => setStep("columns")}>
-                Back to the columns
+                {t("Back to the columns")}
               </Button>
             }
           >
@@ -127,10 +150,16 @@ function Steps(props: StepsProps) {
     );
   return (
     <Step key={step} current={step}>
-      <Card title="Columns" state={stateOf(file, preview)}>
+      <Card title={t("Columns")} state={stateOf(file, preview)}>
         <ColumnMapping columns={columns} fields={fields} topics={topics} onChange={setColumns} />
       </Card>
-      <Card title="Preview">
+      <Card title={t("Preview")}>
+        <ValueFormat
+          preview={preview}
+          types={typesIn(columns, fields)}
+          format={format}
+          onChange={setFormat}
+        />
         {wrong === undefined ? (
           <RowPreview preview={preview} columns={columns} fields={fields} />
         ) : (
@@ -142,17 +171,17 @@ function Steps(props: StepsProps) {
       </Card>
       <div className="buttons">
         <Button variant="default" onClick={onCancel}>
-          Choose another file
+          {t("Choose another file")}
         </Button>
         <Button disabled={wrong !== undefined} onClick={() => setStep("contacts")}>
-          Continue
+          {t("Continue")}
         </Button>
       </div>
     </Step>
   );
 }
 
-const stepNames = { columns: "Columns", contacts: "Contacts" };
+const stepNames = { columns: t("Columns"), contacts: t("Contacts") };
 
 interface StepProps {
   current: keyof typeof stepNames;
@@ -168,8 +197,8 @@ function Step({ current, children }: StepProps) {
   }, []);
   return (
     <div ref={box} className="import-step" tabIndex={-1}>
-      <ol className="steps" aria-label="Steps">
-        <li>File</li>
+      <ol className="steps" aria-label={t("Steps")}>
+        <li>{t("File")}</li>
         {Object.entries(stepNames).map(([step, name]) => (
           <li key={step} aria-current={step === current ? "step" : undefined}>
             {name}
@@ -182,4 +211,6 @@ function Step({ current, children }: StepProps) {
 }
 
 const stateOf = ({ name }: ImportFile, { total }: ImportPreview): string =>
-  total === null ? name : `${name}, ${countOf(total, "row")}`;
+  total === null
+    ? name
+    : `${name}, ${t("{count, plural, one {# row} other {# rows}}", { count: total })}`;

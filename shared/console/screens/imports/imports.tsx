@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ImportFile } from "../../data/imports.ts";
 import { useRight, useSite } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 import { ChooseFile } from "./choose-file.tsx";
 import { ImportProgress } from "./import-progress.tsx";
@@ -22,14 +23,14 @@ export function Imports() {
   return (
     <div className="page">
       <PageHead
-        title="Import contacts"
+        title={t("Import contacts")}
         note={
           <>
-            <Link to="/contacts">Contacts</Link> ·{" "}
+            <Link to="/contacts">{t("Contacts")}</Link> ·{" "}
             {id === undefined ? (
-              "From a file or a spreadsheet"
+              t("From a file or a spreadsheet")
             ) : (
-              <Link to="/contacts/import">All imports</Link>
+              <Link to="/contacts/import">{t("All imports")}</Link>
             )}
           </>
         }

@@ -6,6 +6,7 @@ import { isRunning } from "../../data/imports.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
@@ -22,16 +23,16 @@ export function PastImports({ siteId }: { siteId: number }) {
   if (error) return <ErrorNote error={error} />;
   if (imports.length === 0) return null;
   return (
-    <Card title="Imports">
+    <Card title={t("Imports")}>
       <PlainTable
-        label="Imports"
+        label={t("Imports")}
         columns={columnsIn(timezone)}
         rows={imports}
         keyOf={({ id }) => id}
       />
       {hasNextPage && (
         <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-          Show older imports
+          {t("Show older imports")}
         </Button>
       )}
     </Card>
@@ -40,16 +41,16 @@ export function PastImports({ siteId }: { siteId: number }) {
 
 const columnsIn = (timezone: string): PlainColumn<Import>[] => [
   {
-    label: "File",
+    label: t("File"),
     breaks: true,
     render: ({ id, filename }) => (
       <Link to="/contacts/import" search={{ id }}>
-        {filename ?? `Import ${id}`}
+        {filename ?? t("Import {id}", { id })}
       </Link>
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     render: (one) => (
       <>
         <StatusMark status={one.status} tone={toneOf(one)} />
@@ -58,7 +59,7 @@ const columnsIn = (timezone: string): PlainColumn<Import>[] => [
     ),
   },
   {
-    label: "Started",
+    label: t("Started"),
     render: ({ createdAt }) => (
       <time dateTime={createdAt} title={formatTime(createdAt, timezone)}>
         {formatAgo(createdAt, timezone)}

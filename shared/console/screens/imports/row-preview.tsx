@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ContactField, ImportPreview } from "pennymail";
-import { countOf } from "../../format.ts";
-import { type ColumnDraft, fieldOf, ignored } from "./column-draft.ts";
+import { t } from "../../language/translate.ts";
+import { type ColumnDraft, fieldOf, ignored, isConsentField } from "./column-draft.ts";
 import { labelOfField } from "./import-fields.ts";
 
 interface RowPreviewProps {
@@ -20,33 +20,46 @@ export function RowPreview({ preview, columns, fields }: RowPreviewProps) {
   const shown = columns.flatMap((column, index) =>
     column.choice === ignored ? [] : [{ column, index }],
   );
-  if (rows.length === 0) return <p className="quiet">The file has no rows below its header.</p>;
+  const hasStatus = columns.some(({ choice }) => isConsentField(choice));
+  if (rows.length === 0)
+    return <p className="quiet">{t("The file has no rows below its header.")}</p>;
   return (
     <>
       <p className={refused > 0 ? "tone-warn" : "quiet"} role="status">
         {refused > 0
-          ? `${countOf(refused, "row")} of the first ${rows.length} cannot be imported.`
-          : `The first ${countOf(rows.length, "row")} can be imported.`}
+          ? t(
+              "{refused, plural, one {# row} other {# rows}} of the first {shown} cannot be " +
+                "imported.",
+              { refused, shown: rows.length },
+            )
+          : t("The first {count, plural, one {# row} other {# rows}} can be imported.", {
+              count: rows.length,
+            })}
       </p>
-      <section className="table-scroll import-rows" aria-label="First rows" {...keyboardScroll}>
+      <section
+        className="table-scroll import-rows"
+        aria-label={t("First rows")}
+        {...keyboardScroll}
+      >
         <table className="plain">
           <thead>
             <tr>
-              <th scope="col">Row</th>
+              <th scope="col">{t("Row")}</th>
               {shown.map(({ column }) => (
                 <th key={column.header} scope="col">
                   {labelOfField(fieldOf(column), fields)}
                 </th>
               ))}
+              {hasStatus && <th scope="col">{t("Will be")}</th>}
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ row, cells, error }) => (
+            {rows.map(({ row, cells, error, status, tags }) => (
               <tr key={row} className={error === null ? "" : "refused"}>
                 <td className="quiet">{row}</td>
                 {shown.map(({ column, index }, position) => (
                   <td key={column.header}>
-                    {cells[index]}
+                    {column.choice === "tags" ? tags.join(" · ") : cells[index]}
                     {position === 0 && error !== null && (
                       <small className="tone-bad">
                         <IconAlertTriangle size={13} aria-hidden /> {error}
@@ -54,6 +67,7 @@ export function RowPreview({ preview, columns, fields }: RowPreviewProps) {
                     )}
                   </td>
                 ))}
+                {hasStatus && <td>{status}</td>}
               </tr>
             ))}
           </tbody>

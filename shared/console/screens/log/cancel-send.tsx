@@ -5,6 +5,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 
 /** Cancels an email that waits for its time. Those of a campaign are cancelled with it. */
@@ -21,11 +22,11 @@ export function CancelSend({ send }: { send: SendDetail }) {
   return (
     <div className="buttons">
       <Button variant="default" size="compact-sm" onClick={() => setTarget(send)}>
-        Cancel email
+        {t("Cancel email")}
       </Button>
       <ConfirmDialog
-        title={`Cancel the email to ${send.toEmail}`}
-        action="Cancel email"
+        title={t("Cancel the email to {toEmail}", { toEmail: send.toEmail })}
+        action={t("Cancel email")}
         isDangerous
         target={target}
         change={cancelling}
@@ -34,8 +35,9 @@ export function CancelSend({ send }: { send: SendDetail }) {
           setTarget(undefined);
         }}
       >
-        It is not sent on {formatTime(send.scheduledAt ?? send.createdAt, timezone)}. This cannot be
-        undone.
+        {t("It is not sent on {time}. This cannot be undone.", {
+          time: formatTime(send.scheduledAt ?? send.createdAt, timezone),
+        })}
       </ConfirmDialog>
     </div>
   );

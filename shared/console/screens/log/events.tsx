@@ -4,6 +4,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { looksComplete } from "../../parts/address.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
@@ -36,7 +37,7 @@ const tones = {
 } as const satisfies Record<EventType, string>;
 
 export function EventMark({ type }: { type: EventType }) {
-  return <StatusMark status={type.replace("_", " ")} tone={tones[type]} />;
+  return <StatusMark status={type} tone={tones[type]} />;
 }
 
 /** What providers reported about emails, newest first. */
@@ -57,33 +58,38 @@ export function Events() {
     navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="page list-page">
-      <PageHead title="Log" note="What providers and recipients did with emails" />
+      <PageHead title={t("Log")} note={t("What providers and recipients did with emails")} />
       <LogTabs />
       <search className="filters">
         <SearchBox
-          label="Email address of a recipient"
+          label={t("Email address of a recipient")}
           placeholder="bob@example.com"
           value={search.email}
           onSearch={(email) => change({ email })}
           isSearchable={looksComplete}
         />
         <FilterSelect
-          noun="event"
+          label={t("Event")}
+          any={t("Any event")}
           options={statusOptions(types)}
           value={search.type}
           onChange={(type) => change({ type })}
         />
       </search>
       <RowTable
-        label="Events"
+        label={t("Events")}
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ sendId }) => navigate({ to: "/log", search: { send: sendId } })}
         empty={
-          <EmptyState title={search.email || search.type ? "No event matches" : "No event yet"}>
+          <EmptyState
+            title={search.email || search.type ? t("No event matches") : t("No event yet")}
+          >
             <p>
-              Events come from your provider. Each sender in the settings has the address to which
-              the provider reports them.
+              {t(
+                "Events come from your provider. Each sender in the settings has the " +
+                  "address to which the provider reports them.",
+              )}
             </p>
           </EmptyState>
         }
@@ -94,7 +100,7 @@ export function Events() {
 
 const columnsIn = (timezone: string): Column<EmailEvent>[] => [
   {
-    label: "Recipient",
+    label: t("Recipient"),
     className: "c-main",
     render: ({ toEmail, subject, data }) => (
       <span className="who">
@@ -103,14 +109,15 @@ const columnsIn = (timezone: string): Column<EmailEvent>[] => [
       </span>
     ),
   },
-  { label: "Event", className: "c-status", render: ({ type }) => <EventMark type={type} /> },
+  { label: t("Event"), className: "c-status", render: ({ type }) => <EventMark type={type} /> },
   {
-    label: "By",
+    label: t("By"),
     className: "c-tags quiet",
-    render: ({ automated, provider }) => (automated ? `A machine, by ${provider}` : provider),
+    render: ({ automated, provider }) =>
+      automated ? t("A machine, by {provider}", { provider }) : provider,
   },
   {
-    label: "When",
+    label: t("When"),
     className: "c-when quiet",
     render: ({ timestamp }) => formatAgo(timestamp, timezone),
   },

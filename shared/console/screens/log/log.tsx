@@ -5,6 +5,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { looksComplete } from "../../parts/address.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
@@ -44,16 +45,17 @@ export function Log() {
   const findName = useOriginNames(list.rows);
   const open = (send?: { id: number }) =>
     navigate({ search: (old) => ({ ...old, send: send?.id }) });
-  const count = list.total == null ? undefined : `${formatNumber(list.total)} emails`;
+  const count =
+    list.total == null ? undefined : t("{total} emails", { total: formatNumber(list.total) });
   return (
     <div className={search.send ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Log" note={count ?? "Emails and what happened to them"} />
+        <PageHead title={t("Log")} note={count ?? t("Emails and what happened to them")} />
         <LogTabs />
         <Filters />
         {search.email && site && <WhyAnswer siteId={site.id} email={search.email} />}
         <RowTable
-          label="Emails"
+          label={t("Emails")}
           columns={columnsIn(timezone, findName)}
           list={list}
           openId={search.send}
@@ -73,7 +75,7 @@ const columnsIn = (
   findName: ReturnType<typeof useOriginNames>,
 ): Column<Send>[] => [
   {
-    label: "Recipient",
+    label: t("Recipient"),
     className: "c-main",
     render: ({ toEmail, subject }) => (
       <span className="who">
@@ -83,17 +85,17 @@ const columnsIn = (
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
-    label: "Origin",
+    label: t("Origin"),
     className: "c-tags quiet",
     render: (send) => <OriginLink send={send} findName={findName} />,
   },
   {
-    label: "Accepted",
+    label: t("Accepted"),
     className: "c-when quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
@@ -107,14 +109,15 @@ function Filters() {
   return (
     <search className="filters">
       <SearchBox
-        label="Email address of a recipient"
-        placeholder="Why did bob@example.com not get it?"
+        label={t("Email address of a recipient")}
+        placeholder={t("Why did bob@example.com not get it?")}
         value={search.email}
         onSearch={(email) => change({ email })}
         isSearchable={looksComplete}
       />
       <FilterSelect
-        noun="status"
+        label={t("Status")}
+        any={t("Any status")}
         options={statusOptions(statuses)}
         value={search.status}
         onChange={(status) => change({ status })}
@@ -127,15 +130,15 @@ function Empty({ isFiltered }: { isFiltered: boolean }) {
   const navigate = useNavigate({ from: "/log" });
   if (!isFiltered)
     return (
-      <EmptyState title="No email yet">
-        <p>Campaigns, sequences and programs that call POST /api/v1/send fill this list.</p>
+      <EmptyState title={t("No email yet")}>
+        <p>{t("Campaigns, sequences and programs that call POST /api/v1/send fill this list.")}</p>
       </EmptyState>
     );
   return (
-    <EmptyState title="No email matches">
-      <p>The list goes back 90 days for an address.</p>
+    <EmptyState title={t("No email matches")}>
+      <p>{t("The list goes back 90 days for an address.")}</p>
       <Button variant="default" onClick={() => navigate({ search: {} })}>
-        Clear filters
+        {t("Clear filters")}
       </Button>
     </EmptyState>
   );

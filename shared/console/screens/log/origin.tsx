@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Send } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 
 type Origin = Pick<Send, "siteId" | "campaignId" | "sequenceId" | "holidayId" | "batchId">;
 /** The name of a record, or nothing while it is not known. */
@@ -40,15 +41,15 @@ export function OriginLink({ send, findName }: { send: Origin; findName: FindNam
   if (campaignId)
     return (
       <Link to="/campaigns/$id" params={{ id: campaignId }}>
-        {findName("campaigns", campaignId) ?? `Campaign ${campaignId}`}
+        {findName("campaigns", campaignId) ?? t("Campaign {campaignId}", { campaignId })}
       </Link>
     );
   if (sequenceId)
     return (
       <Link to="/sequences/$id/{-$part}" params={{ id: sequenceId }}>
-        {findName("sequences", sequenceId) ?? `Sequence ${sequenceId}`}
+        {findName("sequences", sequenceId) ?? t("Sequence {sequenceId}", { sequenceId })}
       </Link>
     );
-  if (holidayId) return <Link to="/holidays">Holiday email {holidayId}</Link>;
-  return batchId ? `Batch ${batchId}` : "API";
+  if (holidayId) return <Link to="/holidays">{t("Holiday email {holidayId}", { holidayId })}</Link>;
+  return batchId ? t("Batch {batchId}", { batchId }) : "API";
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 
 type Outcome = ResolveSendRequest["outcome"];
@@ -11,21 +12,22 @@ type Outcome = ResolveSendRequest["outcome"];
 const outcomes: { outcome: Outcome; action: string; effect: string }[] = [
   {
     outcome: "sent",
-    action: "It was sent",
-    effect: "The email counts as sent. Choose this if the provider's own log shows it.",
+    action: t("It was sent"),
+    effect: t("The email counts as sent. Choose this if the provider's own log shows it."),
   },
   {
     outcome: "send_again",
-    action: "Send again",
-    effect:
-      "The email is handed over again. This is possible 72 hours after it became uncertain, " +
-      "because until then the provider may still report it. If the provider has it after all, " +
-      "the recipient gets it twice.",
+    action: t("Send again"),
+    effect: t(
+      "The email is handed over again. This is possible 72 hours after it " +
+        "became uncertain, because until then the provider may still report " +
+        "it. If the provider has it after all, the recipient gets it twice.",
+    ),
   },
   {
     outcome: "failed",
-    action: "Give up",
-    effect: "The email counts as failed, and nothing more is sent.",
+    action: t("Give up"),
+    effect: t("The email counts as failed, and nothing more is sent."),
   },
 ];
 
@@ -40,10 +42,13 @@ export function ResolveSend({ send }: { send: SendDetail }) {
   });
   const { action, effect } = outcomes.find(({ outcome }) => outcome === chosen) ?? outcomes[0]!;
   return (
-    <section className="stack" aria-label="Uncertain email">
+    <section className="stack" aria-label={t("Uncertain email")}>
       <p className="quiet">
-        The connection broke while the provider took the email, so it may have it or not. Its
-        reports settle this, and some providers are asked. Whoever knows better can settle it here.
+        {t(
+          "The connection broke while the provider took the email, so it may " +
+            "have it or not. Its reports settle this, and some providers are " +
+            "asked. Whoever knows better can settle it here.",
+        )}
       </p>
       {mayWrite && (
         <div className="buttons">
@@ -60,7 +65,7 @@ export function ResolveSend({ send }: { send: SendDetail }) {
         </div>
       )}
       <ConfirmDialog
-        title="Settle an uncertain email"
+        title={t("Settle an uncertain email")}
         action={action}
         isDangerous={chosen === "failed"}
         target={chosen}

@@ -15,6 +15,7 @@ import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -37,14 +38,14 @@ export function SendPanel({ id, onClose }: SendPanelProps) {
       <h2>{send.subject}</h2>
       <p>
         {send.toEmail}
-        <CopyAction value={send.toEmail} label="Copy the address" />
+        <CopyAction value={send.toEmail} label={t("Copy the address")} />
       </p>
     </>
   ) : (
     <Skeleton h={40} w={200} />
   );
   return (
-    <SidePanel label="Email" title={title} onClose={onClose}>
+    <SidePanel label={t("Email")} title={title} onClose={onClose}>
       <ErrorNote error={error} />
       {send && <Detail send={send} />}
     </SidePanel>
@@ -58,7 +59,7 @@ function Content({ sendId }: { sendId: number }) {
   if (!isShown)
     return (
       <Button variant="default" size="compact-sm" onClick={() => setShown(true)}>
-        Show the email
+        {t("Show the email")}
       </Button>
     );
   if (error) return <ErrorNote error={error} />;
@@ -66,11 +67,11 @@ function Content({ sendId }: { sendId: number }) {
   return (
     <>
       {data.html ? (
-        <EmailPreview html={data.html} title="The email as it was sent" />
+        <EmailPreview html={data.html} title={t("The email as it was sent")} />
       ) : (
         <pre className="plain-email">{data.text}</pre>
       )}
-      <h3>Headers</h3>
+      <h3>{t("Headers")}</h3>
       <FieldList fields={headersOf(data)} />
     </>
   );
@@ -79,10 +80,10 @@ function Content({ sendId }: { sendId: number }) {
 const headersOf = (content: SentContent): [string, string][] => {
   const { from, to, cc, bcc, replyTo, headers } = content;
   const lists: [string, string][] = [
-    ["From", formatAddressee(from)],
-    ["To", to.map(formatAddressee).join(", ")],
-    ["Cc", cc.map(formatAddressee).join(", ")],
-    ["Bcc", bcc.map(formatAddressee).join(", ")],
+    [t("From"), formatAddressee(from)],
+    [t("To"), to.map(formatAddressee).join(", ")],
+    [t("Cc"), cc.map(formatAddressee).join(", ")],
+    [t("Bcc"), bcc.map(formatAddressee).join(", ")],
     ["Reply-To", replyTo.join(", ")],
     ...Object.entries(headers),
   ];
@@ -99,16 +100,16 @@ function Detail({ send }: { send: SendDetail }) {
   const provider = send.provider && providerName(send.provider);
   const findName = useOriginNames([send]);
   const fields: [string, ReactNode][] = [
-    ["From", send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
-    ["Provider", provider],
-    ["Message id", send.providerMessageId],
-    ["Belongs to", <OriginLink key="origin" send={send} findName={findName} />],
-    ["Tags", send.tags.join(", ")],
-    ["Accepted", formatTime(send.createdAt, timezone)],
+    [t("From"), send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
+    [t("Provider"), provider],
+    [t("Message id"), send.providerMessageId],
+    [t("Belongs to"), <OriginLink key="origin" send={send} findName={findName} />],
+    [t("Tags"), send.tags.join(", ")],
+    [t("Accepted"), formatTime(send.createdAt, timezone)],
     ...(send.scheduledAt
-      ? [["Scheduled for", formatTime(send.scheduledAt, timezone)] satisfies [string, string]]
+      ? [[t("Scheduled for"), formatTime(send.scheduledAt, timezone)] satisfies [string, string]]
       : []),
-    ["Id", String(send.id)],
+    [t("Id"), String(send.id)],
   ];
   return (
     <>
@@ -134,19 +135,23 @@ interface Entry {
 }
 
 const events: Record<EmailEvent["type"], Pick<Entry, "text" | "icon" | "isBad">> = {
-  delivered: { text: "Delivered", icon: IconMailCheck },
-  open: { text: "Opened", icon: IconMailOpened },
-  click: { text: "Clicked", icon: IconClick },
-  bounce: { text: "Bounced", icon: IconMailX, isBad: true },
-  spam_report: { text: "Reported as spam", icon: IconMailX, isBad: true },
-  unsubscribe: { text: "Unsubscribed", icon: IconUserMinus },
-  dropped: { text: "Dropped by the provider", icon: IconMailX, isBad: true },
-  deferred: { text: "Delayed by the recipient's server", icon: IconClock },
+  delivered: { text: t("Delivered"), icon: IconMailCheck },
+  open: { text: t("Opened"), icon: IconMailOpened },
+  click: { text: t("Clicked"), icon: IconClick },
+  bounce: { text: t("Bounced"), icon: IconMailX, isBad: true },
+  spam_report: { text: t("Reported as spam"), icon: IconMailX, isBad: true },
+  unsubscribe: { text: t("Unsubscribed"), icon: IconUserMinus },
+  dropped: { text: t("Dropped by the provider"), icon: IconMailX, isBad: true },
+  deferred: { text: t("Delayed by the recipient's server"), icon: IconClock },
 };
 
 function entriesOf({ createdAt, sentAt, provider, events: reported }: SendDetail): Entry[] {
-  const accepted = { at: createdAt, text: "Accepted", icon: IconMail };
-  const handedOver = sentAt && { at: sentAt, text: `Handed to ${provider}`, icon: IconMail };
+  const accepted = { at: createdAt, text: t("Accepted"), icon: IconMail };
+  const handedOver = sentAt && {
+    at: sentAt,
+    text: t("Handed to {provider}", { provider }),
+    icon: IconMail,
+  };
   const rest = reported.map(({ timestamp: at, type, data }) => ({
     at,
     ...events[type],

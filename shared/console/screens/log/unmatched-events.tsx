@@ -4,6 +4,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
@@ -17,18 +18,21 @@ export function UnmatchedEvents() {
   const list = usePagedRows(queries.unmatchedEvents(), ({ events }) => events);
   return (
     <div className="page list-page">
-      <PageHead title="Log" note="Reports of providers whose email was not found" />
+      <PageHead title={t("Log")} note={t("Reports of providers whose email was not found")} />
       <LogTabs />
       <RowTable
-        label="Events that were not matched"
+        label={t("Events that were not matched")}
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ email }) => navigate({ to: "/log", search: { email } })}
         empty={
-          <EmptyState title="All events are matched">
+          <EmptyState title={t("All events are matched")}>
             <p>
-              An event is listed here for 7 days if its email was not found, for example because
-              another program sends with the same account of the provider.
+              {t(
+                "An event is listed here for 7 days if its email was not found, for " +
+                  "example because another program sends with the same account of the " +
+                  "provider.",
+              )}
             </p>
           </EmptyState>
         }
@@ -39,7 +43,7 @@ export function UnmatchedEvents() {
 
 const columnsIn = (timezone: string): Column<UnmatchedEvent>[] => [
   {
-    label: "Recipient",
+    label: t("Recipient"),
     className: "c-main",
     render: ({ email, explanation }) => (
       <span className="who">
@@ -48,10 +52,10 @@ const columnsIn = (timezone: string): Column<UnmatchedEvent>[] => [
       </span>
     ),
   },
-  { label: "Event", className: "c-status", render: ({ type }) => <EventMark type={type} /> },
-  { label: "Provider", className: "c-tags quiet", render: ({ provider }) => provider },
+  { label: t("Event"), className: "c-status", render: ({ type }) => <EventMark type={type} /> },
+  { label: t("Provider"), className: "c-tags quiet", render: ({ provider }) => provider },
   {
-    label: "When",
+    label: t("When"),
     className: "c-when quiet",
     render: ({ timestamp }) => formatAgo(timestamp, timezone),
   },

@@ -1,15 +1,19 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { withLocalTimes } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
 const barrierWords = {
-  suppressed: "suppressed address",
-  unsubscribed: "unsubscribed",
-  unconfirmed: "not confirmed",
-  not_in_topic: "some topics are not subscribed to",
-  capped: "frequency cap of the site",
+  suppressed: t("suppressed address"),
+  unsubscribed: t("unsubscribed"),
+  unconfirmed: t("not confirmed"),
+  not_in_topic: t("some topics are not subscribed to"),
+  snoozed: t("paused by the contact"),
+  capped: t("frequency cap of the site"),
 } as const;
 
 interface WhyQuestion {
@@ -22,18 +26,24 @@ interface WhyQuestion {
 /** The answer about an address, before anybody reads rows. */
 export function WhyAnswer(question: WhyQuestion) {
   const { email } = question;
+  const { timezone } = useMe().organization;
   const { data, error } = useQuery(queries.why(question));
   if (error) return <ErrorNote error={error} />;
   if (!data) return <Skeleton h={72} />;
   return (
-    <section className="answer" aria-label={`Answer about ${email}`} aria-live="polite">
+    <section
+      className="answer"
+      aria-label={t("Answer about {email}", { email })}
+      aria-live="polite"
+    >
       <StatusMark status={data.reason} />
-      <p>{data.answer}</p>
-      <p className="quiet">{data.nextStep}</p>
+      <p>{withLocalTimes(data.answer, timezone)}</p>
+      <p className="quiet">{withLocalTimes(data.nextStep, timezone)}</p>
       {data.alsoApplies.length > 0 && (
         <p className="quiet">
-          Also keeps marketing email back now:{" "}
-          {data.alsoApplies.map((barrier) => barrierWords[barrier]).join(", ")}.
+          {t("Also keeps marketing email back now: {reasons}.", {
+            reasons: data.alsoApplies.map((barrier) => barrierWords[barrier]).join(", "),
+          })}
         </p>
       )}
     </section>

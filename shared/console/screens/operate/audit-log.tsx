@@ -8,6 +8,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime, wordsOf } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
@@ -17,6 +18,7 @@ import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { auditActionName, auditRecordName } from "./audit-names.ts";
 
 /** The list of changes: who made each, and when. */
 export function AuditLog() {
@@ -33,14 +35,17 @@ export function AuditLog() {
   return (
     <div className={opened ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Audit log" note="Every change and every sign-in of the last 400 days">
+        <PageHead
+          title={t("Audit log")}
+          note={t("Every change and every sign-in of the last 400 days")}
+        >
           <Button
             component="a"
             variant="default"
             href="/api/v1/audit-log/export?format=csv"
             download
           >
-            Download as CSV
+            {t("Download as CSV")}
           </Button>
         </PageHead>
         <Verification />
@@ -51,14 +56,14 @@ export function AuditLog() {
           />
         </search>
         <RowTable
-          label="Entries"
+          label={t("Entries")}
           columns={columnsIn(timezone)}
           list={list}
           openId={search.entry}
           onOpen={open}
           empty={
-            <EmptyState title="No entry">
-              <p>Changes by members, API keys and operators are listed here.</p>
+            <EmptyState title={t("No entry")}>
+              <p>{t("Changes by members, API keys and operators are listed here.")}</p>
             </EmptyState>
           }
         />
@@ -77,7 +82,8 @@ function ActorFilter({ value, onChange }: ActorFilterProps) {
   const { data } = useQuery(queries.members());
   return (
     <FilterSelect
-      noun="member"
+      label={t("Member")}
+      any={t("Any member")}
       options={(data?.members ?? []).map(({ id, name, email }) => ({
         value: `user:${id}`,
         label: name ?? email,
@@ -95,13 +101,15 @@ function Verification() {
   return (
     <div className="row">
       <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
-        Check that no entry was changed
+        {t("Check that no entry was changed")}
       </Button>
       <ErrorNote error={checking.error} />
       {data && (
         <p role="status">
           {data.intact
-            ? `${formatNumber(data.checkedEntries)} entries are unchanged.`
+            ? t("{checkedEntries} entries are unchanged.", {
+                checkedEntries: formatNumber(data.checkedEntries),
+              })
             : data.problems.map(({ description }) => description).join(" ")}
         </p>
       )}
@@ -109,15 +117,16 @@ function Verification() {
   );
 }
 
-const nameOf = ({ actor: { type, name } }: AuditEntry): string =>
-  name ?? (type === "anonymous" ? "Not signed in" : wordsOf(type.replaceAll("_", " ")));
+const actorNames: Record<string, string> = {
+  anonymous: t("Not signed in"),
+  api_key: t("API key"),
+  invitation: t("Invitation"),
+  operator: t("Operator"),
+  user: t("User"),
+};
 
-/** "campaigns/4" becomes "Campaign 4". */
-function recordOf(target: string): string {
-  const [kind = "", ...ids] = target.split("/");
-  const noun = kind.replace("sending-configs", "sender").replaceAll("-", " ").replace(/s$/, "");
-  return [wordsOf(noun), ...ids].join(" ");
-}
+const nameOf = ({ actor: { type, name } }: AuditEntry): string =>
+  name ?? actorNames[type] ?? wordsOf(type.replaceAll("_", " "));
 
 const outcomeTones = {
   done: "good",
@@ -128,24 +137,25 @@ const outcomeTones = {
 
 const columnsIn = (timezone: string): Column<AuditEntry>[] => [
   {
-    label: "Action",
+    label: t("Action"),
     className: "c-main",
     render: ({ action, target, count }) => (
       <span className="who">
         <b>
-          {wordsOf(action)} {count > 1 && `(${formatNumber(count)} times)`}
+          {auditActionName(action)}{" "}
+          {count > 1 && t("({count} times)", { count: formatNumber(count) })}
         </b>
-        {target && <span>{recordOf(target)}</span>}
+        {target && <span>{auditRecordName(target)}</span>}
       </span>
     ),
   },
   {
-    label: "Outcome",
+    label: t("Outcome"),
     className: "c-status",
     render: ({ outcome }) => <StatusMark status={outcome} tone={outcomeTones[outcome] as "good"} />,
   },
-  { label: "By", className: "c-tags", render: nameOf },
-  { label: "When", className: "c-when quiet", render: ({ at }) => formatAgo(at, timezone) },
+  { label: t("By"), className: "c-tags", render: nameOf },
+  { label: t("When"), className: "c-when quiet", render: ({ at }) => formatAgo(at, timezone) },
 ];
 
 interface EntryPanelProps {
@@ -156,9 +166,9 @@ interface EntryPanelProps {
 type Change = AuditEntry["changes"][number];
 
 const changeColumns: PlainColumn<Change>[] = [
-  { label: "Field", render: ({ field }) => field },
-  { label: "Before", breaks: true, render: ({ from }) => textOf(from) },
-  { label: "After", breaks: true, render: ({ to }) => textOf(to) },
+  { label: t("Field"), render: ({ field }) => field },
+  { label: t("Before"), breaks: true, render: ({ from }) => textOf(from) },
+  { label: t("After"), breaks: true, render: ({ to }) => textOf(to) },
 ];
 
 function textOf(value: unknown): string {
@@ -171,25 +181,25 @@ function EntryPanel({ entry, onClose }: EntryPanelProps) {
   const { action, target, at, address, userAgent, requestId, changedFields, changes } = entry;
   const title = (
     <>
-      <h2>{wordsOf(action)}</h2>
+      <h2>{auditActionName(action)}</h2>
       <p>{formatTime(at, timezone)}</p>
     </>
   );
   return (
-    <SidePanel label="Entry" title={title} onClose={onClose}>
+    <SidePanel label={t("Entry")} title={title} onClose={onClose}>
       <FieldList
         fields={[
-          ["By", nameOf(entry)],
-          ["Record", target && recordOf(target)],
-          ["Changed fields", changedFields.join(", ")],
-          ["From", address],
-          ["Program", userAgent],
-          ["Request", requestId],
+          [t("By"), nameOf(entry)],
+          [t("Record"), target && auditRecordName(target)],
+          [t("Changed fields"), changedFields.join(", ")],
+          [t("From"), address],
+          [t("Program"), userAgent],
+          [t("Request"), requestId],
         ]}
       />
       {changes.length > 0 && (
         <PlainTable
-          label="Changes"
+          label={t("Changes")}
           columns={changeColumns}
           rows={changes}
           keyOf={({ field }) => field}

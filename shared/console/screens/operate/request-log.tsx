@@ -5,6 +5,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
 import { FilterSelect, recordOptions } from "../../parts/filters.tsx";
@@ -16,9 +17,9 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 type StatusClass = NonNullable<ListRequestsQuery["status"]>;
 
 const outcomes: { value: StatusClass; label: string }[] = [
-  { value: "2xx", label: "Done" },
-  { value: "4xx", label: "Refused" },
-  { value: "5xx", label: "Server error" },
+  { value: "2xx", label: t("Done") },
+  { value: "4xx", label: t("Refused") },
+  { value: "5xx", label: t("Server error") },
 ];
 
 type Row = RequestLogEntry & { id: string };
@@ -41,16 +42,21 @@ export function RequestLog() {
   return (
     <div className={opened ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Request log" note="Calls of programs with API keys in the last 30 days" />
+        <PageHead
+          title={t("Request log")}
+          note={t("Calls of programs with API keys in the last 30 days")}
+        />
         <search className="filters">
           <FilterSelect
-            noun="outcome"
+            label={t("Outcome")}
+            any={t("Any outcome")}
             options={outcomes}
             value={search.status}
             onChange={(status) => navigate({ search: (old) => ({ ...old, status }) })}
           />
           <FilterSelect
-            noun="key"
+            label={t("Key")}
+            any={t("Any key")}
             options={recordOptions(keys)}
             value={search.key}
             onChange={(id) =>
@@ -59,16 +65,18 @@ export function RequestLog() {
           />
         </search>
         <RowTable
-          label="Requests"
+          label={t("Requests")}
           columns={columnsIn(timezone)}
           list={list}
           openId={search.request}
           onOpen={open}
           empty={
-            <EmptyState title="No request">
+            <EmptyState title={t("No request")}>
               <p>
-                Programs need an API key from the settings to call the API. Their calls appear here
-                within 20 seconds.
+                {t(
+                  "Programs need an API key from the settings to call the API. Their " +
+                    "calls appear here within 20 seconds.",
+                )}
               </p>
             </EmptyState>
           }
@@ -86,7 +94,7 @@ function toneOf(status: number) {
 
 const columnsIn = (timezone: string): Column<Row>[] => [
   {
-    label: "Request",
+    label: t("Request"),
     className: "c-main",
     render: ({ method, path }) => (
       <span className="who">
@@ -97,18 +105,19 @@ const columnsIn = (timezone: string): Column<Row>[] => [
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={String(status)} tone={toneOf(status)} />,
   },
-  { label: "Key", className: "c-tags quiet", render: ({ key: { id, name } }) => name ?? id },
+  { label: t("Key"), className: "c-tags quiet", render: ({ key: { id, name } }) => name ?? id },
   {
-    label: "Duration",
+    label: t("Duration"),
     className: "c-score",
     isNumber: true,
-    render: ({ milliseconds }) => `${formatNumber(milliseconds)} ms`,
+    render: ({ milliseconds }) =>
+      t("{milliseconds} ms", { milliseconds: formatNumber(milliseconds) }),
   },
-  { label: "When", className: "c-when quiet", render: ({ at }) => formatTime(at, timezone) },
+  { label: t("When"), className: "c-when quiet", render: ({ at }) => formatTime(at, timezone) },
 ];
 
 function RequestPanel({ request, onClose }: { request: Row; onClose(): void }) {
@@ -123,16 +132,16 @@ function RequestPanel({ request, onClose }: { request: Row; onClose(): void }) {
     </>
   );
   return (
-    <SidePanel label="Request" title={title} onClose={onClose}>
+    <SidePanel label={t("Request")} title={title} onClose={onClose}>
       <FieldList
         fields={[
-          ["Status", String(status)],
-          ["Error", code && <a href={`/api/v1/docs/errors#${code}`}>{code}</a>],
-          ["Route", route],
-          ["Duration", `${formatNumber(milliseconds)} ms`],
-          ["Key", key.name ?? String(key.id)],
-          ["From", address],
-          ["Request id", requestId],
+          [t("Status"), String(status)],
+          [t("Error"), code && <a href={`/api/v1/docs/errors#${code}`}>{code}</a>],
+          [t("Route"), route],
+          [t("Duration"), t("{milliseconds} ms", { milliseconds: formatNumber(milliseconds) })],
+          [t("Key"), key.name ?? String(key.id)],
+          [t("From"), address],
+          [t("Request id"), requestId],
         ]}
       />
     </SidePanel>

@@ -6,14 +6,15 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
-import { capitalize, formatAgo, formatNumber } from "../../format.ts";
+import { formatAgo, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
-import { EventChoice, type EventName, labelOf, NewSecret, State } from "./webhooks.tsx";
+import { EventChoice, type EventName, eventNames, NewSecret, State } from "./webhooks.tsx";
 
 interface WebhookPanelProps {
   id: number;
@@ -24,14 +25,14 @@ export function WebhookPanel({ id, onClose }: WebhookPanelProps) {
   const { data: webhook, error } = useQuery(queries.webhook(id));
   const title = webhook ? (
     <>
-      <h2>{webhook.description || "Webhook"}</h2>
+      <h2>{webhook.description || t("Webhook")}</h2>
       <p className="breaks">{webhook.url}</p>
     </>
   ) : (
     <Skeleton h={40} w={200} />
   );
   return (
-    <SidePanel label="Webhook" title={title} onClose={onClose}>
+    <SidePanel label={t("Webhook")} title={title} onClose={onClose}>
       <ErrorNote error={error} />
       {webhook && <Detail webhook={webhook} onClose={onClose} />}
     </SidePanel>
@@ -47,10 +48,16 @@ function Detail({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
       <p className="answer">
         <State webhook={webhook} />
         {inactiveReason && <span>{inactiveReason}</span>}
-        {failingSince && <span>Calls fail since {formatAgo(failingSince, timezone)}.</span>}
+        {failingSince && (
+          <span>
+            {t("Calls fail since {failingSince}.", {
+              failingSince: formatAgo(failingSince, timezone),
+            })}
+          </span>
+        )}
       </p>
       {mayWrite && <Actions webhook={webhook} onDeleted={onClose} />}
-      <h3>Deliveries</h3>
+      <h3>{t("Deliveries")}</h3>
       <Deliveries webhookId={webhook.id} mayWrite={mayWrite} />
       {mayWrite && <ChangeForm key={webhook.updatedAt} webhook={webhook} />}
     </>
@@ -72,8 +79,8 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
     removeWithUndo({
       group: "webhooks",
       id,
-      name: "Webhook",
-      consequence: `Events that ${webhook.url} did not get yet are dropped.`,
+      name: t("Webhook"),
+      consequence: t("Events that {url} did not get yet are dropped.", { url: webhook.url }),
       remove: (client) => client.webhooks.delete(id),
       refreshes,
     });
@@ -87,7 +94,7 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
           loading={testing.isPending}
           onClick={() => testing.mutate()}
         >
-          Send a test
+          {t("Send a test")}
         </Button>
         <Button
           variant="default"
@@ -95,7 +102,7 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
           loading={switching.isPending}
           onClick={() => switching.mutate()}
         >
-          {active ? "Turn off" : "Turn on"}
+          {active ? t("Turn off") : t("Turn on")}
         </Button>
         <Button
           variant="default"
@@ -103,18 +110,20 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
           loading={rotating.isPending}
           onClick={() => rotating.mutate()}
         >
-          New secret
+          {t("New secret")}
         </Button>
         <Button variant="default" size="compact-sm" onClick={remove}>
-          Delete
+          {t("Delete")}
         </Button>
       </div>
       <ErrorNote error={testing.error ?? switching.error ?? rotating.error} />
       {testing.data && (
         <p role="status">
           {testing.data.delivered
-            ? `Your program answered in ${formatNumber(testing.data.latencyMs)} ms.`
-            : `Not delivered: ${testing.data.error ?? `status ${testing.data.responseStatus}`}`}
+            ? t("Your program answered in {latencyMs} ms.", {
+                latencyMs: formatNumber(testing.data.latencyMs),
+              })
+            : describeFailure(testing.data)}
         </p>
       )}
       {rotating.data && <NewSecret secret={rotating.data.secret} />}
@@ -122,13 +131,20 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
   );
 }
 
+type TestResult = Awaited<ReturnType<typeof api.webhooks.test>>;
+
+const describeFailure = ({ error, responseStatus }: TestResult): string =>
+  error
+    ? t("Not delivered: {error}", { error })
+    : t("Not delivered: status {status}", { status: responseStatus });
+
 const tones = { pending: "info", delivered: "good", dead: "bad" } as const;
 
 const statuses = [
-  { value: "", label: "All" },
-  { value: "pending", label: "Pending" },
-  { value: "delivered", label: "Delivered" },
-  { value: "dead", label: "Failed" },
+  { value: "", label: t("All") },
+  { value: "pending", label: t("Pending") },
+  { value: "delivered", label: t("Delivered") },
+  { value: "dead", label: t("Failed") },
 ];
 
 interface DeliveriesProps {
@@ -149,7 +165,7 @@ function Deliveries({ webhookId, mayWrite }: DeliveriesProps) {
     <>
       <div className="buttons">
         <SegmentedControl
-          aria-label="Status of the deliveries"
+          aria-label={t("Status of the deliveries")}
           size="xs"
           data={statuses}
           value={status}
@@ -160,7 +176,7 @@ function Deliveries({ webhookId, mayWrite }: DeliveriesProps) {
       {pages.isPending && <Skeleton h={120} />}
       {pages.data && deliveries.length === 0 && (
         <p className="quiet">
-          {status ? "No delivery has this status." : "Nothing was delivered yet."}
+          {status ? t("No delivery has this status.") : t("Nothing was delivered yet.")}
         </p>
       )}
       <ol className={pages.isPlaceholderData ? "emails deliveries stale" : "emails deliveries"}>
@@ -180,7 +196,7 @@ function Deliveries({ webhookId, mayWrite }: DeliveriesProps) {
           loading={pages.isFetchingNextPage}
           onClick={() => pages.fetchNextPage()}
         >
-          Show older deliveries
+          {t("Show older deliveries")}
         </Button>
       )}
     </>
@@ -199,7 +215,7 @@ function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
   return (
     <li>
       <div>
-        <p>{capitalize(labelOf(event))}</p>
+        <p>{eventNames[event]}</p>
         <small>
           {outcomeOf(delivery)}
           {lastAttemptAt && (
@@ -214,7 +230,7 @@ function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
         <StatusMark status={status === "dead" ? "failed" : status} tone={tones[status]} />
         {onRetry && (
           <Button variant="default" size="compact-xs" loading={isRetrying} onClick={onRetry}>
-            Deliver again
+            {t("Deliver again")}
           </Button>
         )}
       </div>
@@ -223,9 +239,11 @@ function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
 }
 
 function outcomeOf({ error, responseStatus, latencyMs, attempts }: WebhookDelivery): string {
-  const tries = attempts > 1 ? `, ${attempts} tries` : "";
+  const tries = attempts > 1 ? t(", {attempts} tries", { attempts }) : "";
   if (error) return `${error}${tries}`;
-  return responseStatus === null ? "Waits" : `Status ${responseStatus} in ${latencyMs} ms${tries}`;
+  return responseStatus === null
+    ? t("Waits")
+    : t("Status {responseStatus} in {latencyMs} ms{tries}", { responseStatus, latencyMs, tries });
 }
 
 function ChangeForm({ webhook }: { webhook: Webhook }) {
@@ -243,10 +261,10 @@ function ChangeForm({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
-      <h3>Change</h3>
-      <Form action="Save webhook" submission={saving} isDisabled={events.length === 0}>
-        <TextInput label="Address" type="url" required {...url.input} />
-        <TextInput label="Description (optional)" {...description.input} />
+      <h3>{t("Change")}</h3>
+      <Form action={t("Save webhook")} submission={saving} isDisabled={events.length === 0}>
+        <TextInput label={t("Address")} type="url" required {...url.input} />
+        <TextInput label={t("Description (optional)")} {...description.input} />
         <EventChoice value={events} onChange={setEvents} />
       </Form>
     </>

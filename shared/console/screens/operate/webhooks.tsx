@@ -9,7 +9,8 @@ import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
-import { capitalize, formatAgo } from "../../format.ts";
+import { formatAgo } from "../../format.ts";
+import { inSentence, t } from "../../language/translate.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormDialog } from "../../parts/form.tsx";
@@ -34,23 +35,26 @@ export function Webhooks() {
   return (
     <div className={search.webhook ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Webhooks" note="Programs of yours that are told what happens">
+        <PageHead title={t("Webhooks")} note={t("Programs of yours that are told what happens")}>
           {mayWrite && (
             <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-              New webhook
+              {t("New webhook")}
             </Button>
           )}
         </PageHead>
         <RowTable
-          label="Webhooks"
+          label={t("Webhooks")}
           columns={columnsIn(timezone)}
           list={list}
           openId={search.webhook}
           onOpen={open}
           empty={
-            <EmptyState title="No webhook yet">
+            <EmptyState title={t("No webhook yet")}>
               <p>
-                A webhook calls your program when an email bounces, a form is submitted and so on.
+                {t(
+                  "A webhook calls your program when an email bounces, a form is " +
+                    "submitted and so on.",
+                )}
               </p>
             </EmptyState>
           }
@@ -66,7 +70,7 @@ export function Webhooks() {
 
 const columnsIn = (timezone: string): Column<Webhook>[] => [
   {
-    label: "Address",
+    label: t("Address"),
     className: "c-main",
     render: ({ url, description }) => (
       <span className="who">
@@ -75,35 +79,35 @@ const columnsIn = (timezone: string): Column<Webhook>[] => [
       </span>
     ),
   },
-  { label: "Status", className: "c-status", render: (webhook) => <State webhook={webhook} /> },
+  { label: t("Status"), className: "c-status", render: (webhook) => <State webhook={webhook} /> },
   {
-    label: "Events",
+    label: t("Events"),
     className: "c-tags quiet",
-    render: ({ events }) => events.map(labelOf).join(", "),
+    render: ({ events }) => events.map((event) => inSentence(eventNames[event])).join(", "),
   },
   {
-    label: "Added",
+    label: t("Added"),
     className: "c-when quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
 ];
 
 export function State({ webhook: { active, failingSince } }: { webhook: Webhook }) {
-  if (!active) return <StatusMark status="off" />;
+  if (!active) return <StatusMark status={t("Off")} />;
   return failingSince ? (
-    <StatusMark status="failing" tone="bad" />
+    <StatusMark status={t("Failing")} tone="bad" />
   ) : (
-    <StatusMark status="on" tone="good" />
+    <StatusMark status={t("On")} tone="good" />
   );
 }
 
 const groups: [title: string, events: EventName[]][] = [
   [
-    "Emails",
+    t("Emails"),
     ["delivered", "open", "click", "bounce", "spam_report", "unsubscribe", "dropped", "deferred"],
   ],
   [
-    "Records",
+    t("Records"),
     [
       "contact.created",
       "contact.updated",
@@ -120,8 +124,27 @@ const groups: [title: string, events: EventName[]][] = [
   ],
 ];
 
-export const labelOf = (event: EventName): string =>
-  event.replace("sending_config", "sender").replaceAll(/[._]/g, " ");
+export const eventNames: Record<EventName, string> = {
+  delivered: t("Delivered"),
+  open: t("Open"),
+  click: t("Click"),
+  bounce: t("Bounce"),
+  spam_report: t("Spam report"),
+  unsubscribe: t("Unsubscribe"),
+  dropped: t("Dropped"),
+  deferred: t("Deferred"),
+  "contact.created": t("Contact created"),
+  "contact.updated": t("Contact updated"),
+  "contact.unsubscribed": t("Contact unsubscribed"),
+  "contact.deleted": t("Contact deleted"),
+  "form.submitted": t("Form submitted"),
+  "sequence.enrolled": t("Sequence enrolled"),
+  "sequence.completed": t("Sequence completed"),
+  "campaign.sent": t("Campaign sent"),
+  "campaign.paused": t("Campaign paused"),
+  "domain.verified": t("Domain verified"),
+  "sending_config.paused": t("Sender paused"),
+};
 
 interface EventChoiceProps {
   value: string[];
@@ -133,7 +156,7 @@ export function EventChoice({ value, onChange }: EventChoiceProps) {
     <Checkbox.Group key={title} label={title} value={value} onChange={onChange}>
       <div className="choices">
         {events.map((event) => (
-          <Checkbox key={event} value={event} label={capitalize(labelOf(event))} />
+          <Checkbox key={event} value={event} label={eventNames[event]} />
         ))}
       </div>
     </Checkbox.Group>
@@ -156,8 +179,8 @@ function NewWebhook({ onClose }: { onClose(): void }) {
   if (adding.data)
     return (
       <FormDialog
-        title="Webhook added"
-        action="Done"
+        title={t("Webhook added")}
+        action={t("Done")}
         submission={{ mutate: onClose, isPending: false, error: null }}
         opened
         onClose={onClose}
@@ -167,22 +190,22 @@ function NewWebhook({ onClose }: { onClose(): void }) {
     );
   return (
     <FormDialog
-      title="New webhook"
-      action="Add webhook"
+      title={t("New webhook")}
+      action={t("Add webhook")}
       submission={adding}
       isDisabled={events.length === 0}
       opened
       onClose={onClose}
     >
       <TextInput
-        label="Address"
+        label={t("Address")}
         type="url"
         placeholder="https://shop.example/hooks/mail"
         required
         data-autofocus
         {...url.input}
       />
-      <TextInput label="Description (optional)" {...description.input} />
+      <TextInput label={t("Description (optional)")} {...description.input} />
       <EventChoice value={events} onChange={setEvents} />
     </FormDialog>
   );
@@ -192,9 +215,9 @@ export function NewSecret({ secret }: { secret: string | undefined }) {
   if (!secret) return <Skeleton h={40} />;
   return (
     <div className="answer" role="status">
-      <p>Your program checks calls with this secret. It is not shown again.</p>
+      <p>{t("Your program checks calls with this secret. It is not shown again.")}</p>
       <p className="mono breaks">
-        {secret} <CopyAction value={secret} label="Copy the secret" />
+        {secret} <CopyAction value={secret} label={t("Copy the secret")} />
       </p>
     </div>
   );

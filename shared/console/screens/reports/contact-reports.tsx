@@ -7,6 +7,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { type ContactReportName, queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
@@ -22,18 +23,18 @@ interface ContactReport {
 const reports: ContactReport[] = [
   {
     value: "unengaged-contacts",
-    label: "Not engaged",
-    note: "Subscribed contacts that got five emails or more and opened and clicked none.",
+    label: t("Not engaged"),
+    note: t("Subscribed contacts that got five emails or more and opened and clicked none."),
   },
   {
     value: "multi-sequence",
-    label: "In several sequences",
-    note: "Contacts that several sequences send to at the same time.",
+    label: t("In several sequences"),
+    note: t("Contacts that several sequences send to at the same time."),
   },
   {
     value: "no-sequences",
-    label: "In no sequence",
-    note: "Subscribed contacts that no sequence sends to.",
+    label: t("In no sequence"),
+    note: t("Subscribed contacts that no sequence sends to."),
   },
 ];
 
@@ -47,7 +48,7 @@ export function ContactReports({ siteId }: ReportProps) {
     <>
       <div className="filters">
         <SegmentedControl
-          aria-label="Contacts"
+          aria-label={t("Contacts")}
           size="xs"
           value={name}
           onChange={(value) => setName(value as ContactReportName)}
@@ -60,19 +61,19 @@ export function ContactReports({ siteId }: ReportProps) {
             leftSection={<IconDownload size={16} />}
             onClick={() => setExporting(true)}
           >
-            Export
+            {t("Export")}
           </Button>
         )}
       </div>
       <p className="quiet">{note}</p>
       <ReportTable key={name} siteId={siteId} name={name} />
       <ExportDialog
-        title={`Export: ${label}`}
+        title={t("Export: {label}", { label })}
         request={{ type: name, siteId }}
         opened={isExporting}
         onClose={() => setExporting(false)}
       >
-        {`The file has a row for each contact. ${note}`}
+        {t("The file has a row for each contact. {note}", { note })}
       </ExportDialog>
     </>
   );
@@ -89,13 +90,13 @@ function ReportTable({ siteId, name }: { siteId: number; name: ContactReportName
   );
   return (
     <RowTable
-      label="Reported contacts"
+      label={t("Reported contacts")}
       columns={columnsIn(timezone)}
       list={list}
       onOpen={({ contactId }) => navigate({ to: "/contacts", search: { contact: contactId } })}
       empty={
-        <EmptyState title="Nobody">
-          <p>No contact is in this report now.</p>
+        <EmptyState title={t("Nobody")}>
+          <p>{t("No contact is in this report now.")}</p>
         </EmptyState>
       }
     />
@@ -104,7 +105,7 @@ function ReportTable({ siteId, name }: { siteId: number; name: ContactReportName
 
 const columnsIn = (timezone: string): Column<ReportedRow>[] => [
   {
-    label: "Contact",
+    label: t("Contact"),
     className: "c-main",
     render: ({ email, sequences }) => (
       <span className="who">
@@ -114,14 +115,14 @@ const columnsIn = (timezone: string): Column<ReportedRow>[] => [
     ),
   },
   {
-    label: "Emails",
+    label: t("Emails"),
     className: "c-count",
     isNumber: true,
     render: ({ sendCount }) => formatNumber(sendCount),
   },
   {
-    label: "Last email",
+    label: t("Last email"),
     className: "c-when quiet",
-    render: ({ lastSentAt }) => (lastSentAt ? formatAgo(lastSentAt, timezone) : "Never"),
+    render: ({ lastSentAt }) => (lastSentAt ? formatAgo(lastSentAt, timezone) : t("Never")),
   },
 ];

@@ -4,7 +4,10 @@ import type { Deliverability } from "pennymail";
 import { lazy, Suspense, useMemo } from "react";
 import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
-import { formatNumber, formatRate } from "../../format.ts";
+import { daysOfReports } from "../../data/reported.ts";
+import { useMe } from "../../data/session.ts";
+import { formatDay, formatNumber, formatRate } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -24,25 +27,30 @@ export function DeliverabilityReport({ siteId, period }: ReportProps) {
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={420} />;
   if (data.funnel.sent + data.funnel.failed === 0)
     return (
-      <EmptyState title="No email in this period">
-        <p>Once email is sent, this report says how much of it arrives, and why some does not.</p>
+      <EmptyState title={t("No email in this period")}>
+        <p>
+          {t(
+            "Once email is sent, this report says how much of it arrives, and why " +
+              "some does not.",
+          )}
+        </p>
       </EmptyState>
     );
   return (
     <div className={isPlaceholderData ? "stack stale" : "stack"}>
       <Funnel report={data} />
-      <Card title="Delivered and bounced by day">
+      <Card title={t("Delivered and bounced by day")}>
         <Suspense fallback={<Skeleton h={300} />}>
           <DailyTrends report={data} />
         </Suspense>
       </Card>
       <div className="columns even">
-        <Card title="Mailbox providers">
+        <Card title={t("Mailbox providers")}>
           {data.ispGroups.length === 0 ? (
-            <p className="quiet">No mailbox provider has answered yet.</p>
+            <p className="quiet">{t("No mailbox provider has answered yet.")}</p>
           ) : (
             <PlainTable
-              label="Mailbox providers"
+              label={t("Mailbox providers")}
               columns={receiverColumns}
               rows={data.ispGroups}
               keyOf={({ group }) => group}
@@ -51,9 +59,9 @@ export function DeliverabilityReport({ siteId, period }: ReportProps) {
         </Card>
         <Bounces report={data} />
       </div>
-      <Card title="Senders">
+      <Card title={t("Senders")}>
         <PlainTable
-          label="Senders"
+          label={t("Senders")}
           columns={senderColumns}
           rows={data.configPerformance}
           keyOf={({ sendingConfigId }) => sendingConfigId}
@@ -65,23 +73,50 @@ export function DeliverabilityReport({ siteId, period }: ReportProps) {
 
 type Shown = { report: Deliverability };
 
-function Funnel({ report: { funnel, complaintRate } }: Shown) {
+function Funnel({ report: { funnel, complaintRate, dailyTrends, reputation } }: Shown) {
+  const { timezone } = useMe().organization;
+  const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
+  // The figures leave out days before the first report of a provider.
+  const firstReports = configs.map(({ firstEventAt }) => firstEventAt);
+  const { days, since } = daysOfReports(dailyTrends, firstReports, timezone);
+  const sumOf = (name: "sent" | "delivered" | "bounced") =>
+    days.reduce((sum, day) => sum + day[name], 0);
+  const isKnown = reputation.score !== "unknown" || funnel.sent === 0;
+  const sinceText = since
+    ? t(" since {since}, when reports began", { since: formatDay(since) })
+    : "";
   // While email is being sent, reports of providers can be ahead of the count of what was sent.
   const shareOf = (part: number, whole: number) =>
     whole ? formatRate(Math.min(part / whole, 1)) : "–";
   return (
-    <section className="figures" aria-label="Figures">
-      <Figure label="Sent" value={formatNumber(funnel.sent)}>
-        <small>{formatNumber(funnel.failed)} failed or bounced</small>
+    <section className="figures" aria-label={t("Figures")}>
+      <Figure label={t("Sent")} value={formatNumber(funnel.sent)}>
+        <small>{t("{failed} failed or bounced", { failed: formatNumber(funnel.failed) })}</small>
       </Figure>
-      <Figure label="Delivered" value={shareOf(funnel.delivered, funnel.sent)}>
-        <small>{formatNumber(funnel.delivered)} emails</small>
+      <Figure
+        label={t("Delivered")}
+        value={isKnown ? shareOf(sumOf("delivered"), sumOf("sent")) : t("Not known")}
+      >
+        <small>
+          {t("{number} emails{sinceText}", {
+            number: formatNumber(sumOf("delivered")),
+            sinceText,
+          })}
+        </small>
       </Figure>
-      <Figure label="Bounced" value={shareOf(funnel.bounced, funnel.sent)}>
-        <small>{formatNumber(funnel.bounced)} emails; under 5 % is healthy</small>
+      <Figure
+        label={t("Bounced")}
+        value={isKnown ? shareOf(sumOf("bounced"), sumOf("sent")) : t("Not known")}
+      >
+        <small>
+          {t("{number} emails; under 5 % is healthy", { number: formatNumber(sumOf("bounced")) })}
+        </small>
       </Figure>
-      <Figure label="Reported as spam" value={formatRate(complaintRate, 2)}>
-        <small>Under 0.10 % is healthy</small>
+      <Figure
+        label={t("Reported as spam")}
+        value={isKnown ? formatRate(complaintRate, 2) : t("Not known")}
+      >
+        <small>{t("Under 0.10 % is healthy")}</small>
       </Figure>
     </section>
   );
@@ -93,13 +128,13 @@ function DailyTrends({ report: { dailyTrends, funnel } }: Shown) {
       times: dailyTrends.map(({ date }) => date),
       series: [
         {
-          label: "Delivered",
+          label: t("Delivered"),
           values: dailyTrends.map(({ delivered }) => delivered),
           color: "--chart-1",
           filled: true,
         },
         {
-          label: "Bounced",
+          label: t("Bounced"),
           values: dailyTrends.map(({ bounced }) => bounced),
           color: "--chart-3",
         },
@@ -111,22 +146,25 @@ function DailyTrends({ report: { dailyTrends, funnel } }: Shown) {
   return (
     <LineChart
       {...chart}
-      summary={`Line chart: ${delivered} emails delivered, ${bounced} bounced.`}
+      summary={t("Line chart: {delivered} emails delivered, {bounced} bounced.", {
+        delivered,
+        bounced,
+      })}
     />
   );
 }
 
 const receiverColumns: PlainColumn<Deliverability["ispGroups"][number]>[] = [
-  { label: "Provider", render: ({ group }) => group },
-  { label: "Sent", isNumber: true, isWide: true, render: ({ sent }) => formatNumber(sent) },
+  { label: t("Provider"), render: ({ group }) => group },
+  { label: t("Sent"), isNumber: true, isWide: true, render: ({ sent }) => formatNumber(sent) },
   {
-    label: "Delivered",
+    label: t("Delivered"),
     isNumber: true,
     render: ({ deliveryRate }) => formatRate(deliveryRate),
   },
-  { label: "Opened", isNumber: true, render: ({ openRate }) => formatRate(openRate) },
+  { label: t("Opened"), isNumber: true, render: ({ openRate }) => formatRate(openRate) },
   {
-    label: "Spam reports",
+    label: t("Spam reports"),
     isNumber: true,
     isWide: true,
     render: ({ complained }) => formatNumber(complained),
@@ -136,17 +174,17 @@ const receiverColumns: PlainColumn<Deliverability["ispGroups"][number]>[] = [
 function Bounces({ report: { bounceBreakdown } }: Shown) {
   const { hard, soft, block, topReasons } = bounceBreakdown;
   return (
-    <Card title="Bounces">
+    <Card title={t("Bounces")}>
       <CountList
         counts={[
-          ["No such mailbox", hard],
-          ["For the moment", soft],
-          ["Refused the sender", block],
+          [t("No such mailbox"), hard],
+          [t("For the moment"), soft],
+          [t("Refused the sender"), block],
         ]}
       />
       {topReasons.length > 0 && (
         <PlainTable
-          label="Reasons of bounces"
+          label={t("Reasons of bounces")}
           columns={reasonColumns}
           rows={topReasons}
           keyOf={({ reason }) => reason}
@@ -157,9 +195,9 @@ function Bounces({ report: { bounceBreakdown } }: Shown) {
 }
 
 const reasonColumns: PlainColumn<Deliverability["bounceBreakdown"]["topReasons"][number]>[] = [
-  { label: "Reason", breaks: true, render: ({ description }) => description },
-  { label: "Bounces", isNumber: true, render: ({ count }) => formatNumber(count) },
-  { label: "Share", isNumber: true, isWide: true, render: ({ share }) => formatRate(share) },
+  { label: t("Reason"), breaks: true, render: ({ description }) => description },
+  { label: t("Bounces"), isNumber: true, render: ({ count }) => formatNumber(count) },
+  { label: t("Share"), isNumber: true, isWide: true, render: ({ share }) => formatRate(share) },
 ];
 
 function ProviderName({ provider }: { provider: string }) {
@@ -172,27 +210,27 @@ const rateIfSent = (rate: number, sent: number, digits?: number): string =>
 
 const senderColumns: PlainColumn<Deliverability["configPerformance"][number]>[] = [
   {
-    label: "Sender",
+    label: t("Sender"),
     render: ({ label, provider }) => (
       <>
-        {label ?? "Deleted sender"}
+        {label ?? t("Deleted sender")}
         {provider && <ProviderName provider={provider} />}
       </>
     ),
   },
-  { label: "Sent", isNumber: true, isWide: true, render: ({ sent }) => formatNumber(sent) },
+  { label: t("Sent"), isNumber: true, isWide: true, render: ({ sent }) => formatNumber(sent) },
   {
-    label: "Delivered",
+    label: t("Delivered"),
     isNumber: true,
     render: ({ deliveryRate, sent }) => rateIfSent(deliveryRate, sent),
   },
   {
-    label: "Bounced",
+    label: t("Bounced"),
     isNumber: true,
     render: ({ bounceRate, sent }) => rateIfSent(bounceRate, sent),
   },
   {
-    label: "Spam reports",
+    label: t("Spam reports"),
     isNumber: true,
     isWide: true,
     render: ({ complaintRate, sent }) => rateIfSent(complaintRate, sent, 2),

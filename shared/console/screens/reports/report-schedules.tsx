@@ -8,6 +8,7 @@ import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
@@ -22,9 +23,9 @@ const refreshes = [group];
 type Frequency = ReportSchedule["frequency"];
 
 const frequencies: { value: Frequency; label: string }[] = [
-  { value: "daily", label: "Every day" },
-  { value: "weekly", label: "Every Monday" },
-  { value: "monthly", label: "On the first of each month" },
+  { value: "daily", label: t("Every day") },
+  { value: "weekly", label: t("Every Monday") },
+  { value: "monthly", label: t("On the first of each month") },
 ];
 const labelOf = (frequency: Frequency): string =>
   frequencies.find(({ value }) => value === frequency)!.label;
@@ -41,7 +42,7 @@ export function ReportSchedules({ siteId }: ReportProps) {
   });
   const columns: PlainColumn<ReportSchedule>[] = [
     {
-      label: "To",
+      label: t("To"),
       render: ({ recipient, frequency, lastError }) => (
         <>
           {recipient}
@@ -51,12 +52,12 @@ export function ReportSchedules({ siteId }: ReportProps) {
       ),
     },
     {
-      label: "Next",
+      label: t("Next"),
       isWide: true,
-      render: ({ nextAt }) => (nextAt ? formatTime(nextAt, timezone) : "Paused"),
+      render: ({ nextAt }) => (nextAt ? formatTime(nextAt, timezone) : t("Paused")),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (schedule) =>
         mayWrite && (
@@ -67,10 +68,10 @@ export function ReportSchedules({ siteId }: ReportProps) {
               loading={changing.isPending && changing.variables.id === schedule.id}
               onClick={() => changing.mutate(schedule)}
             >
-              {schedule.active ? "Pause" : "Resume"}
+              {schedule.active ? t("Pause") : t("Resume")}
             </Button>
             <Button variant="default" size="compact-xs" onClick={() => remove(schedule)}>
-              Delete
+              {t("Delete")}
             </Button>
           </div>
         ),
@@ -79,16 +80,19 @@ export function ReportSchedules({ siteId }: ReportProps) {
   return (
     <>
       <ErrorNote error={error ?? changing.error} />
-      <Card title="Summaries by email">
+      <Card title={t("Summaries by email")}>
         {!data && <Skeleton h={80} />}
         {data && schedules.length === 0 && (
           <p className="quiet">
-            A summary has the totals of the site, its days and its campaigns. Nobody gets one yet.
+            {t(
+              "A summary has the totals of the site, its days and its campaigns. " +
+                "Nobody gets one yet.",
+            )}
           </p>
         )}
         {schedules.length > 0 && (
           <PlainTable
-            label="Summaries by email"
+            label={t("Summaries by email")}
             columns={columns}
             rows={schedules}
             keyOf={({ id }) => id}
@@ -104,8 +108,8 @@ const remove = ({ id, recipient }: ReportSchedule) =>
   removeWithUndo({
     group,
     id,
-    name: "Summary by email",
-    consequence: `${recipient} gets no further summary of this site.`,
+    name: t("Summary by email"),
+    consequence: t("{recipient} gets no further summary of this site.", { recipient }),
     remove: (client) => client.reports.deleteSchedule(id),
     refreshes,
   });
@@ -119,11 +123,11 @@ function NewSchedule({ siteId }: { siteId: number }) {
     onDone: () => recipient.set(""),
   });
   return (
-    <FormCard title="New summary" action="Add summary" submission={adding}>
+    <FormCard title={t("New summary")} action={t("Add summary")} submission={adding}>
       <div className="stack narrow">
-        <TextInput label="Send it to" type="email" required {...recipient.input} />
+        <TextInput label={t("Send it to")} type="email" required {...recipient.input} />
         <Select
-          label="When"
+          label={t("When")}
           data={frequencies}
           allowDeselect={false}
           value={frequency}

@@ -2,10 +2,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
 import type { Period } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 import { PeriodChoice } from "../../parts/period-choice.tsx";
 import { ContactReports } from "./contact-reports.tsx";
 import { DeliverabilityReport } from "./deliverability-report.tsx";
+import { LeavingReport } from "./leaving-report.tsx";
 import { ReportSchedules } from "./report-schedules.tsx";
 import { TopicReport } from "./topic-report.tsx";
 
@@ -23,10 +25,11 @@ interface Report {
 
 /** The reports, by the last part of the address. */
 const reports: Record<string, Report> = {
-  delivery: { label: "Delivery", View: DeliverabilityReport, hasPeriod: true },
-  contacts: { label: "Contacts", View: ContactReports, hasPeriod: false },
-  topics: { label: "Topics", View: TopicReport, hasPeriod: true },
-  schedules: { label: "By email", View: ReportSchedules, hasPeriod: false },
+  delivery: { label: t("Delivery"), View: DeliverabilityReport, hasPeriod: true },
+  contacts: { label: t("Contacts"), View: ContactReports, hasPeriod: false },
+  topics: { label: t("Topics"), View: TopicReport, hasPeriod: true },
+  leaving: { label: t("Unsubscribing"), View: LeavingReport, hasPeriod: true },
+  schedules: { label: t("By email"), View: ReportSchedules, hasPeriod: false },
 };
 
 export function Reports() {
@@ -38,12 +41,15 @@ export function Reports() {
   return (
     <div className="page">
       <PageHead
-        title="Reports"
-        note={`${site?.name ?? organization.name}, all times in ${organization.timezone}`}
+        title={t("Reports")}
+        note={t("{name}, all times in {timezone}", {
+          name: site?.name ?? organization.name,
+          timezone: organization.timezone,
+        })}
       >
         {hasPeriod && <PeriodChoice period={period} onChange={setPeriod} />}
       </PageHead>
-      <nav className="tabs" aria-label="Reports">
+      <nav className="tabs" aria-label={t("Reports")}>
         {Object.entries(reports).map(([key, one]) => (
           <Link
             key={key}

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { TopicStatistics } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -15,26 +16,28 @@ export function TopicReport({ siteId, period }: ReportProps) {
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={200} />;
   if (data.topics.length === 0)
     return (
-      <EmptyState title="No topic yet">
+      <EmptyState title={t("No topic yet")}>
         <p>
-          A topic is a kind of email, such as a newsletter, that contacts can leave without leaving
-          the others. This report says how many do.
+          {t(
+            "A topic is a kind of email, such as a newsletter, that contacts can " +
+              "leave without leaving the others. This report says how many do.",
+          )}
         </p>
       </EmptyState>
     );
   return (
-    <Card title="Topics">
-      <PlainTable label="Topics" columns={columns} rows={data.topics} keyOf={({ id }) => id} />
+    <Card title={t("Topics")}>
+      <PlainTable label={t("Topics")} columns={columns} rows={data.topics} keyOf={({ id }) => id} />
     </Card>
   );
 }
 
 const columns: PlainColumn<TopicStatistics["topics"][number]>[] = [
-  { label: "Topic", render: ({ name }) => name },
+  { label: t("Topic"), render: ({ name }) => name },
   {
-    label: "Subscribers",
+    label: t("Subscribers"),
     isNumber: true,
     render: ({ subscribers }) => formatNumber(subscribers),
   },
-  { label: "Left in the period", isNumber: true, render: ({ left }) => formatNumber(left) },
+  { label: t("Left in the period"), isNumber: true, render: ({ left }) => formatNumber(left) },
 ];

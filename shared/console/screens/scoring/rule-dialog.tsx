@@ -1,12 +1,12 @@
 import { NumberInput, Select, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import type { CreateScoringRuleRequest, ScoringRule } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { type NamedGroup, queries } from "../../data/queries.ts";
-import { recordOptions } from "../../parts/filters.tsx";
+import type { NamedGroup } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { FormDialog } from "../../parts/form.tsx";
+import { RecordSelect } from "../../parts/record-select.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { refreshes } from "./scoring.tsx";
 import { type Trigger, triggers } from "./triggers.ts";
@@ -43,15 +43,15 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
     setMatch(next === undefined || next === "" ? null : { [matchField]: next });
   return (
     <FormDialog
-      title={rule ? `Edit ${rule.name}` : "New rule"}
-      action="Save rule"
+      title={rule ? t("Edit {name}", { name: rule.name }) : t("New rule")}
+      action={t("Save rule")}
       submission={saving}
       opened
       onClose={onClose}
     >
-      <TextInput label="Name" required maxLength={100} data-autofocus {...name.input} />
+      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
       <Select
-        label="When a contact"
+        label={t("When a contact")}
         data={Object.entries(triggers).map(([key, { label }]) => ({ value: key, label }))}
         allowDeselect={false}
         value={trigger}
@@ -62,7 +62,7 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
       />
       {matchField === "url" && (
         <TextInput
-          label="Address contains (optional)"
+          label={t("Address contains (optional)")}
           placeholder="/pricing"
           value={String(value ?? "")}
           onChange={(event) => changeMatch(event.currentTarget.value)}
@@ -70,7 +70,7 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
       )}
       {matchField === "eventName" && (
         <TextInput
-          label="Name of the event"
+          label={t("Name of the event")}
           placeholder="order_placed"
           required
           value={String(value ?? "")}
@@ -86,8 +86,8 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
         />
       )}
       <NumberInput
-        label="Points"
-        description="A negative number takes points away."
+        label={t("Points")}
+        description={t("A negative number takes points away.")}
         required
         allowDecimal={false}
         value={points}
@@ -98,9 +98,9 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
 }
 
 const recordFields = {
-  campaignId: { group: "campaigns", label: "Of the campaign (optional)" },
-  formId: { group: "forms", label: "Which form (optional)" },
-  tagId: { group: "tags", label: "Which tag (optional)" },
+  campaignId: { group: "campaigns", label: t("Of the campaign (optional)") },
+  formId: { group: "forms", label: t("Which form (optional)") },
+  tagId: { group: "tags", label: t("Which tag (optional)") },
 } satisfies Record<string, { group: NamedGroup; label: string }>;
 type RecordField = keyof typeof recordFields;
 
@@ -113,16 +113,15 @@ interface RecordChoiceProps {
 
 function RecordChoice({ siteId, field, value, onChange }: RecordChoiceProps) {
   const { group, label } = recordFields[field];
-  const records = useQuery(queries.names(group, siteId)).data;
   return (
-    <Select
+    <RecordSelect
+      group={group}
+      siteId={siteId}
       label={label}
-      placeholder="Any"
+      placeholder={t("Any")}
       clearable
-      searchable
-      data={recordOptions(records)}
-      value={value === undefined ? null : String(value)}
-      onChange={(id) => onChange(id ? Number(id) : undefined)}
+      value={value}
+      onChange={(id) => onChange(id ?? undefined)}
     />
   );
 }

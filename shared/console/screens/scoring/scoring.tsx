@@ -5,6 +5,7 @@ import { api } from "../../data/client.ts";
 import { useKeptRows } from "../../data/hidden-records.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { ListPage, type ListProps } from "../../parts/list-page.tsx";
@@ -20,9 +21,9 @@ export const refreshes = ["scoring"];
 /** Rules that give contacts points for what they do. */
 export const Scoring = () => (
   <ListPage
-    title="Lead scoring"
-    note="Points for what contacts do; the sum is their score in lists, segments and sequences"
-    action="New rule"
+    title={t("Lead scoring")}
+    note={t("Points for what contacts do; the sum is their score in lists, segments and sequences")}
+    action={t("New rule")}
     right="audience:write"
     List={Rules}
   />
@@ -40,24 +41,26 @@ function Rules({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {
   if (mayWrite)
     columns.push(
       menuColumn((rule) => [
-        { label: "Edit", run: () => setEdited(rule) },
-        { label: rule.active ? "Turn off" : "Turn on", run: () => switching.mutate(rule) },
-        { label: "Delete", isDangerous: true, run: () => remove(rule) },
+        { label: t("Edit"), run: () => setEdited(rule) },
+        { label: rule.active ? t("Turn off") : t("Turn on"), run: () => switching.mutate(rule) },
+        { label: t("Delete"), isDangerous: true, run: () => remove(rule) },
       ]),
     );
   return (
     <>
       <ErrorNote error={switching.error} />
       <RowTable
-        label="Scoring rules"
+        label={t("Scoring rules")}
         columns={columns}
         list={list}
         onOpen={(rule) => mayWrite && setEdited(rule)}
         empty={
-          <EmptyState title="No rule yet">
+          <EmptyState title={t("No rule yet")}>
             <p>
-              A rule gives points for an act: 5 for a click, 20 for a visit of your prices. The sum
-              shows who is close to buying.
+              {t(
+                "A rule gives points for an act: 5 for a click, 20 for a visit of your " +
+                  "prices. The sum shows who is close to buying.",
+              )}
             </p>
           </EmptyState>
         }
@@ -81,15 +84,15 @@ const remove = ({ id, name }: ScoringRule) =>
   removeWithUndo({
     group: "scoring",
     id,
-    name: `Rule “${name}”`,
-    consequence: "Contacts keep the points that it has given.",
+    name: t("Rule “{name}”", { name }),
+    consequence: t("Contacts keep the points that it has given."),
     remove: (client) => client.scoring.deleteRule(id),
     refreshes,
   });
 
 const ruleColumns: Column<ScoringRule>[] = [
   {
-    label: "Rule",
+    label: t("Rule"),
     className: "c-main",
     render: (rule) => (
       <span className="who">
@@ -99,14 +102,14 @@ const ruleColumns: Column<ScoringRule>[] = [
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ active }) => (
-      <StatusMark status={active ? "on" : "off"} tone={active ? "good" : "quiet"} />
+      <StatusMark status={active ? t("On") : t("Off")} tone={active ? "good" : "quiet"} />
     ),
   },
   {
-    label: "Points",
+    label: t("Points"),
     className: "c-count",
     isNumber: true,
     render: ({ points }) => (points > 0 ? `+${points}` : points),

@@ -1,4 +1,6 @@
 import type { Segment } from "pennymail";
+import { t } from "../../language/translate.ts";
+import { deleteQuery } from "../../parts/record-uses.tsx";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
 
 /** Deletes a segment from its own screen or from the list. */
@@ -6,8 +8,8 @@ export const removeSegment = ({ id, name }: Segment): void =>
   removeWithUndo({
     group: "segments",
     id,
-    name: `Segment “${name}”`,
-    consequence: "Its contacts stay.",
-    remove: (client, force) => client.segments.delete(id, force ? { force: "true" } : {}),
+    name: t("Segment “{name}”", { name }),
+    consequence: t("Its contacts stay."),
+    remove: (client, anyway) => client.segments.delete(id, deleteQuery(anyway)),
     refreshes: ["segments"],
   });

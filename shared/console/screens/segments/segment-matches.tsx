@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { SegmentRules } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 
@@ -28,7 +29,7 @@ export function SegmentMatches({ siteId, rules, savedId }: SegmentMatchesProps) 
   });
   const isCounting = count.isFetching || settled !== (rules && JSON.stringify(rules));
   return (
-    <Card title="Contacts that match" state={rules && isCounting ? "Counting" : ""}>
+    <Card title={t("Contacts that match")} state={rules && isCounting ? t("Counting") : ""}>
       {rules ? (
         <p className={isCounting ? "match-count stale" : "match-count"}>
           {count.data ? (
@@ -36,14 +37,16 @@ export function SegmentMatches({ siteId, rules, savedId }: SegmentMatchesProps) 
           ) : (
             <Skeleton h={38} w={80} />
           )}
-          {rules.conditions.length === 0 && <span>Without conditions, everybody matches.</span>}
+          {rules.conditions.length === 0 && (
+            <span>{t("Without conditions, everybody matches.")}</span>
+          )}
         </p>
       ) : (
-        <p className="quiet">Complete the conditions to see how many match.</p>
+        <p className="quiet">{t("Complete the conditions to see how many match.")}</p>
       )}
       <ErrorNote error={count.error} />
       {savedId === undefined ? (
-        <p className="quiet">Save the segment to see who they are.</p>
+        <p className="quiet">{t("Save the segment to see who they are.")}</p>
       ) : (
         <FirstContacts segmentId={savedId} />
       )}
@@ -69,7 +72,7 @@ function FirstContacts({ segmentId }: { segmentId: number }) {
       {data.contacts.length > 0 && (
         <p>
           <Link to="/contacts" search={{ segment: segmentId }}>
-            Show all of them
+            {t("Show all of them")}
           </Link>
         </p>
       )}

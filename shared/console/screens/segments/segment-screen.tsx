@@ -1,14 +1,16 @@
 import { Button, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import type { Segment } from "pennymail";
+import type { Segment, SegmentDetails } from "pennymail";
 import { type FormEvent, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight, useSite } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { MissingNote } from "../../parts/missing-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { RecordLoading } from "../../parts/record-loading.tsx";
 import {
@@ -38,14 +40,21 @@ export function NewSegment() {
 export function SegmentScreen() {
   const { id } = useParams({ from: "/shell/segments/$id" });
   const { data: segment, error } = useQuery(queries.segment(id));
-  if (!segment) return <RecordLoading noun="segment" list="/segments" error={error} />;
+  if (!segment)
+    return (
+      <RecordLoading
+        missing={t("This segment does not exist")}
+        list={{ to: "/segments", label: t("Show all segments") }}
+        error={error}
+      />
+    );
   return <Editor key={segment.id} siteId={segment.siteId} segment={segment} />;
 }
 
 interface EditorProps {
   siteId: number;
   /** Undefined for a new one. */
-  segment?: Segment;
+  segment?: SegmentDetails;
 }
 
 const createDraft = (segment?: Segment): GroupDraft =>
@@ -94,37 +103,38 @@ function Editor({ siteId, segment }: EditorProps) {
   return (
     <form className="page" onSubmit={submit}>
       <PageHead
-        title={segment?.name ?? "New segment"}
+        title={segment?.name ?? t("New segment")}
         note={
           <>
-            <Link to="/segments">Segments</Link>{" "}
-            <span role="status">{isSaved && saving.isSuccess && "· Saved"}</span>
+            <Link to="/segments">{t("Segments")}</Link>{" "}
+            <span role="status">{isSaved && saving.isSuccess && `· ${t("Saved")}`}</span>
           </>
         }
       >
         {segment && mayWrite && (
           <Button variant="default" onClick={remove}>
-            Delete
+            {t("Delete")}
           </Button>
         )}
         {mayWrite && (
           <Button type="submit" disabled={!rules || isSaved} loading={saving.isPending}>
-            {segment ? "Save segment" : "Create segment"}
+            {segment ? t("Save segment") : t("Create segment")}
           </Button>
         )}
       </PageHead>
+      <MissingNote missing={segment?.missing} />
       <ErrorNote error={saving.error} />
       <div className="columns">
         <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
-          <Card title="Segment">
-            <TextInput label="Name" required maxLength={200} {...name.input} />
+          <Card title={t("Segment")}>
+            <TextInput label={t("Name")} required maxLength={200} {...name.input} />
             <TextInput
-              label="Note for yourself (optional)"
+              label={t("Note for yourself (optional)")}
               maxLength={500}
               {...description.input}
             />
           </Card>
-          <Card title="Contacts for whom">
+          <Card title={t("Contacts for whom")}>
             <RuleGroup siteId={siteId} group={draft} onChange={setDraft} />
           </Card>
         </fieldset>

@@ -7,6 +7,7 @@ import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { capitalize, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ContactSelect } from "../../parts/contact-select.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -31,10 +32,10 @@ export function SegmentWhy({ siteId, rules }: SegmentWhyProps) {
   });
   const nameOf = useNamesIn(siteId, [rules]);
   return (
-    <Card title="Why is somebody in it, or not?">
+    <Card title={t("Why is somebody in it, or not?")}>
       <ContactSelect
         siteId={siteId}
-        label="Contact to explain"
+        label={t("Contact to explain")}
         isLabelHidden
         isClearable
         value={contact}
@@ -45,7 +46,7 @@ export function SegmentWhy({ siteId, rules }: SegmentWhyProps) {
       {contact && why.data && (
         <div role="status">
           <p>
-            <b>{why.data.matched ? "Is in the segment" : "Is not in the segment"}</b>
+            <b>{why.data.matched ? t("Is in the segment") : t("Is not in the segment")}</b>
           </p>
           <Reasons explanation={why.data} nameOf={nameOf} />
         </div>
@@ -79,11 +80,11 @@ function Reason({ explanation, nameOf }: ReasonsProps) {
     <>
       <span className={matched ? "reason good" : "reason tone-bad"}>
         <Icon size={16} aria-hidden />
-        <span className="visually-hidden">{matched ? "Holds:" : "Does not hold:"}</span>
+        <span className="visually-hidden">{matched ? t("Holds:") : t("Does not hold:")}</span>
       </span>
       {field === undefined ? (
         <div>
-          <p>{match === "all" ? "All of these" : "Any of these"}</p>
+          <p>{match === "all" ? t("All of these") : t("Any of these")}</p>
           <Reasons explanation={explanation} nameOf={nameOf} />
         </div>
       ) : (
@@ -103,14 +104,21 @@ function describeActual(
 ): string {
   const { kind } = findRuleField(field);
   if (isFlagKind(kind)) return "";
-  if (actualNames?.length) return `Has ${actualNames.join(", ")}`;
-  if (kind === "group") return "Has none";
-  if (actual === null || actual === undefined || actual === "") return absences[kind] ?? "Unknown";
-  return kind === "time" ? `Was ${formatTime(String(actual), timezone)}` : `Is ${actual}`;
+  if (actualNames?.length) return t("Has {actualNames}", { actualNames: actualNames.join(", ") });
+  if (kind === "group") return t("Has none");
+  const isEmpty = actual === null || actual === undefined || actual === "";
+  if (isEmpty || (kind === "event" && actual === 0)) return absences[kind] ?? t("Unknown");
+  if (kind === "event")
+    return actual === 1
+      ? t("Happened once")
+      : t("Happened {count} times", { count: String(actual) });
+  return kind === "time"
+    ? t("Was {time}", { time: formatTime(String(actual), timezone) })
+    : t("Is {value}", { value: String(actual) });
 }
 
 const absences: Partial<Record<RuleField["kind"], string>> = {
-  number: "Is 0",
-  event: "Never happened",
-  time: "Never",
+  number: t("Is 0"),
+  event: t("Did not happen"),
+  time: t("Never"),
 };

@@ -7,6 +7,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { menuColumn } from "../../parts/row-menu.tsx";
@@ -20,13 +21,16 @@ export function Segments() {
   const mayWrite = useRight("audience:write");
   const navigate = useNavigate();
   const create = () => site && mayWrite && navigate({ to: "/segments/new" });
-  useShortcuts([{ keys: ["c"], label: "New segment", run: create }]);
+  useShortcuts([{ keys: ["c"], label: t("New segment"), run: create }]);
   return (
     <div className="page list-page">
-      <PageHead title="Segments" note="Contacts that match rules now, looked up whenever you send">
+      <PageHead
+        title={t("Segments")}
+        note={t("Contacts that match rules now, looked up whenever you send")}
+      >
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            New segment
+            {t("New segment")}
           </Button>
         )}
       </PageHead>
@@ -46,7 +50,7 @@ function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean 
   );
   const columns: Column<Segment>[] = [
     {
-      label: "Segment",
+      label: t("Segment"),
       className: "c-main",
       render: ({ name, rules }) => (
         <span className="who">
@@ -56,33 +60,37 @@ function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean 
       ),
     },
     {
-      label: "Changed",
+      label: t("Changed"),
       className: "c-when quiet",
       render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
     },
     menuColumn((row) => [
       {
-        label: "Show contacts",
+        label: t("Show contacts"),
         run: () => navigate({ to: "/contacts", search: { segment: row.id } }),
       },
-      ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => removeSegment(row) }] : []),
+      ...(mayWrite
+        ? [{ label: t("Delete"), isDangerous: true, run: () => removeSegment(row) }]
+        : []),
     ]),
   ];
   return (
     <RowTable
-      label="Segments"
+      label={t("Segments")}
       columns={columns}
       list={list}
       onOpen={({ id }) => navigate({ to: "/segments/$id", params: { id } })}
       empty={
-        <EmptyState title="No segment yet">
+        <EmptyState title={t("No segment yet")}>
           <p>
-            A segment finds contacts by rules, such as “has the tag customer and opened nothing for
-            90 days”. It is always up to date.
+            {t(
+              "A segment finds contacts by rules, such as “has the tag customer and " +
+                "opened nothing for 90 days”. It is always up to date.",
+            )}
           </p>
           {mayWrite && (
             <Button variant="default" onClick={() => navigate({ to: "/segments/new" })}>
-              Create a segment
+              {t("Create a segment")}
             </Button>
           )}
         </EmptyState>

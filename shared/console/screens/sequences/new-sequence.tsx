@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
+import { t } from "../../language/translate.ts";
 import { Form } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -36,13 +37,13 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
     onDone: ({ id }) => navigate({ to: "/sequences/$id/{-$part}", params: { id } }),
   });
   return (
-    <Modal opened onClose={onClose} title="New sequence" size="xl" lockScroll={false}>
-      <Form action="Create sequence" submission={creating} error={error}>
+    <Modal opened onClose={onClose} title={t("New sequence")} size="xl" lockScroll={false}>
+      <Form action={t("Create sequence")} submission={creating} error={error}>
         <fieldset className="plain-fieldset playbooks">
-          <legend className="visually-hidden">Begin with</legend>
+          <legend className="visually-hidden">{t("Begin with")}</legend>
           <PlaybookChoice
-            title="Empty sequence"
-            text="Add your own steps."
+            title={t("Empty sequence")}
+            text={t("Add your own steps.")}
             isChosen={isEmpty}
             onChoose={() => setChosen("empty")}
           />
@@ -59,8 +60,8 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
         </fieldset>
         {!isEmpty && <p>{plainText(chosen.description)}</p>}
         <TextInput
-          label={isEmpty ? "Name" : "Name (optional)"}
-          description={isEmpty ? "For your team. Recipients do not see it." : undefined}
+          label={isEmpty ? t("Name") : t("Name (optional)")}
+          description={isEmpty ? t("For your team. Recipients do not see it.") : undefined}
           placeholder={isEmpty ? undefined : chosen.name}
           required={isEmpty}
           data-autofocus
@@ -69,14 +70,17 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
         {!isEmpty && (
           <TextInput
             type="url"
-            label="Link of the buttons in the emails (optional)"
+            label={t("Link of the buttons in the emails (optional)")}
             placeholder="https://shop.example"
             {...url.input}
           />
         )}
         {!isEmpty && (
           <p className="quiet">
-            The sequence begins as a draft. Its emails become templates, which you can change first.
+            {t(
+              "The sequence begins as a draft. Its emails become templates, which " +
+                "you can change first.",
+            )}
           </p>
         )}
       </Form>
@@ -90,7 +94,9 @@ const firstSentence = (description: string): string =>
   plainText(/^.*?\.(?=\s|$)/.exec(description)?.[0] ?? description);
 
 const extentOf = ({ emails, days }: Playbook): string =>
-  `${emails} emails${days > 0 ? ` in ${Math.ceil(days)} days` : ""}`;
+  days > 0
+    ? t("{emails} emails in {days} days", { emails, days: Math.ceil(days) })
+    : t("{emails} emails", { emails });
 
 interface PlaybookChoiceProps {
   title: string;

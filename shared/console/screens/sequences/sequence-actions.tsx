@@ -5,10 +5,10 @@ import type { SequenceDetail } from "pennymail";
 import { type ReactNode, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { problemsOf } from "./step-draft.ts";
 import { useStepEditor } from "./step-editor.ts";
+import { problemsOf } from "./step-problems.ts";
 import { triggerText } from "./step-texts.ts";
 import type { StepDraft } from "./use-step-draft.ts";
 
@@ -20,10 +20,10 @@ interface ActionsProps {
 }
 
 const labels: Record<Kind, string> = {
-  activate: "Activate sequence",
-  pause: "Pause sequence",
-  archive: "Archive sequence",
-  delete: "Delete sequence",
+  activate: t("Activate sequence"),
+  pause: t("Pause sequence"),
+  archive: t("Archive sequence"),
+  delete: t("Delete sequence"),
 };
 
 /** Each asks first and says what it will do. */
@@ -62,7 +62,7 @@ export function SequenceActions({ sequence, steps }: ActionsProps) {
       )}
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label="More actions">
+          <ActionIcon variant="default" size="lg" aria-label={t("More actions")}>
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -100,9 +100,6 @@ const run = (id: number, kind: Kind): Promise<unknown> =>
     ? api.sequences.delete(id)
     : api.sequences.update(id, { status: statusAfter[kind] });
 
-const people = (count: number, singular: string, plural: string): string =>
-  `${formatNumber(count)} ${count === 1 ? `contact ${singular}` : `contacts ${plural}`}`;
-
 /** What the action will do. */
 function Consequence({ kind, sequence, steps }: ActionsProps & { kind: Kind }): ReactNode {
   const { names } = useStepEditor();
@@ -112,28 +109,38 @@ function Consequence({ kind, sequence, steps }: ActionsProps & { kind: Kind }): 
     return (
       <div className="stack">
         <p>
-          From now on, a contact who {triggerText(sequence, names)} gets these steps.{" "}
-          {active > 0 && `${people(active, "who waits goes", "who wait go")} on within a minute.`}
+          {t("From now on, a contact who {event} gets these steps.", {
+            event: triggerText(sequence, names),
+          })}{" "}
+          {active > 0 &&
+            t(
+              "{active, plural, one {# contact who waits goes} other {# contacts who wait go}} " +
+                "on within a minute.",
+              { active },
+            )}
         </p>
         {open > 0 && (
           <p className="tone-warn">
-            {open} {open === 1 ? "step is" : "steps are"} not complete yet.
+            {t("{open, plural, one {# step is} other {# steps are}} not complete yet.", { open })}
           </p>
         )}
       </div>
     );
   }
-  const who = people(
-    active,
-    "in it stays at its step and gets",
-    "in it stay at their steps and get",
+  const stay = t(
+    "{active, plural, one {# contact in it stays at its step and gets no email} other " +
+      "{# contacts in it stay at their steps and get no email}}",
+    { active },
   );
   const texts: Record<Exclude<Kind, "activate">, string> = {
-    pause: `Nobody starts, and ${who} no email until you activate the sequence again.`,
-    archive: `Nobody can be added any more, and ${who} no email. You can activate it again.`,
-    delete:
-      `${people(active, "leaves", "leave")} the sequence, and its emails that wait are not sent. ` +
-      "Its numbers are lost. This cannot be undone; to keep them, archive it.",
+    pause: t("Nobody starts, and {stay} until you activate the sequence again.", { stay }),
+    archive: t("Nobody can be added any more, and {stay}. You can activate it again.", { stay }),
+    delete: t(
+      "{active, plural, one {# contact leaves} other {# contacts leave}} the sequence, and its " +
+        "emails that wait are not sent. Its numbers are lost. This cannot be undone; to keep " +
+        "them, archive it.",
+      { active },
+    ),
   };
   return <p>{texts[kind]}</p>;
 }

@@ -11,7 +11,8 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useMe } from "../../data/session.ts";
-import { formatAgo, formatNumber } from "../../format.ts";
+import { formatAgo, formatAhead, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
@@ -51,13 +52,15 @@ export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
     <>
       <search className="filters">
         <FilterSelect
-          noun="step"
+          label={t("Step")}
+          any={t("Any step")}
           options={stepOptions}
           value={step}
           onChange={(value) => change({ step: value ? Number(value) : undefined })}
         />
         <FilterSelect
-          noun="status"
+          label={t("Status")}
+          any={t("Any status")}
           options={statusOptions(statuses)}
           value={search.status}
           onChange={(status) => change({ status })}
@@ -68,22 +71,22 @@ export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
             leftSection={<IconUserPlus size={16} />}
             onClick={() => setAdding(true)}
           >
-            Add contacts
+            {t("Add contacts")}
           </Button>
         )}
       </search>
       <RowTable
-        label="Contacts in the sequence"
+        label={t("Contacts in the sequence")}
         columns={columnsIn(timezone, stepOptions)}
         list={list}
         openId={chosen?.id}
         onOpen={open}
         empty={
-          <EmptyState title="Nobody here">
+          <EmptyState title={t("Nobody here")}>
             <p>
               {search.status || step
-                ? "No contact has this status at this step."
-                : "Contacts come here by the trigger of the sequence, or when you add them."}
+                ? t("No contact has this status at this step.")
+                : t("Contacts come here by the trigger of the sequence, or when you add them.")}
             </p>
           </EmptyState>
         }
@@ -115,51 +118,51 @@ function useStepOptions(): StepOption[] {
 
 const columnsIn = (timezone: string, steps: StepOption[]): Column<ListedEnrollment>[] => [
   {
-    label: "Contact",
+    label: t("Contact"),
     className: "c-main",
     render: ({ contactEmail }) => (
-      <b>{contactEmail ?? <span className="quiet">Deleted contact</span>}</b>
+      <b>{contactEmail ?? <span className="quiet">{t("Deleted contact")}</span>}</b>
     ),
   },
   {
-    label: "Status",
+    label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
-    label: "Step",
+    label: t("Step"),
     className: "c-step",
     render: ({ currentStepId, status, failureReason }) => {
       const step = steps.find(({ value }) => value === String(currentStepId))?.label;
-      if (status === "active") return step ?? "Before the first step";
+      if (status === "active") return step ?? t("Before the first step");
       const reason =
         failureReason && failureReason !== status
           ? ` (${reasonTexts[failureReason] ?? failureReason})`
           : "";
       return (
         <span className="quiet">
-          {status === "completed" ? "The end" : `${step ?? "–"}${reason}`}
+          {status === "completed" ? t("The end") : `${step ?? "–"}${reason}`}
         </span>
       );
     },
   },
   {
-    label: "Goes on",
+    label: t("Goes on"),
     className: "c-when",
-    render: ({ nextRunAt }) => (nextRunAt ? formatAgo(nextRunAt, timezone) : "–"),
+    render: ({ nextRunAt }) => (nextRunAt ? formatAhead(nextRunAt, timezone) : "–"),
   },
   {
-    label: "Came in",
+    label: t("Came in"),
     className: "c-added quiet",
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
 ];
 
 const reasonTexts: Record<string, string> = {
-  unsubscribed: "unsubscribed",
-  pending: "not confirmed",
-  suppressed: "suppressed",
-  contact_deleted: "contact deleted",
+  unsubscribed: t("unsubscribed"),
+  pending: t("not confirmed"),
+  suppressed: t("suppressed"),
+  contact_deleted: t("contact deleted"),
 };
 
 interface LeaveSequenceProps {
@@ -178,15 +181,19 @@ function LeaveSequence({ sequence, enrollment, onClose }: LeaveSequenceProps) {
   });
   return (
     <ConfirmDialog
-      title={enrollment?.contactEmail ?? "Contact"}
-      action="Take out of the sequence"
+      title={enrollment?.contactEmail ?? t("Contact")}
+      action={t("Take out of the sequence")}
       isDangerous
       target={enrollment}
       change={removing}
       onClose={onClose}
     >
-      The contact gets no further email of “{sequence.name}”. Emails that were sent stay in its
-      history. It can be added again and then starts from the beginning.
+      {t(
+        "The contact gets no further email of “{name}”. Emails that were sent " +
+          "stay in its history. It can be added again and then starts from the " +
+          "beginning.",
+        { name: sequence.name },
+      )}
     </ConfirmDialog>
   );
 }
@@ -239,23 +246,23 @@ function AddContacts({ sequence, opened, onClose }: AddContactsProps) {
   const count = chosen.size;
   return (
     <FormDialog
-      title={`Add contacts to “${sequence.name}”`}
-      action={`Add ${formatNumber(count)} ${count === 1 ? "contact" : "contacts"}`}
+      title={t("Add contacts to “{name}”", { name: sequence.name })}
+      action={t("Add {count, plural, one {# contact} other {# contacts}}", { count })}
       submission={adding}
       isDisabled={count === 0}
       opened={opened}
       onClose={close}
     >
       <MultiSelect
-        label="Contacts"
-        description="Search by address or name. Only subscribed contacts can be added."
-        placeholder={count === 0 ? "Search contacts" : ""}
+        label={t("Contacts")}
+        description={t("Search by address or name. Only subscribed contacts can be added.")}
+        placeholder={count === 0 ? t("Search contacts") : ""}
         searchable
         hidePickedOptions
         maxValues={maxContacts}
         // The API has searched already.
         filter={({ options }) => options}
-        nothingFoundMessage="No subscribed contact is found"
+        nothingFoundMessage={t("No subscribed contact is found")}
         data={[...known].map(([value, label]) => ({ value, label }))}
         value={[...chosen.keys()]}
         onChange={(ids) => setChosen(new Map(ids.map((id) => [id, known.get(id) ?? id])))}
@@ -264,21 +271,25 @@ function AddContacts({ sequence, opened, onClose }: AddContactsProps) {
         data-autofocus
       />
       <Select
-        label="Start with (optional)"
-        placeholder="The first step"
+        label={t("Start with (optional)")}
+        placeholder={t("The first step")}
         clearable
         data={stepOptions}
         value={start}
         onChange={setStart}
       />
       {sequence.status !== "active" && (
-        <p className="quiet">The sequence is not active: contacts wait until you activate it.</p>
+        <p className="quiet">
+          {t("The sequence is not active: contacts wait until you activate it.")}
+        </p>
       )}
       {outcome && (
         <div role="status">
           <p>
-            {formatNumber(outcome.enrolled)} added. {formatNumber(outcome.failed.length)} could not
-            be added:
+            {t("{enrolled} added. {failed} could not be added:", {
+              enrolled: formatNumber(outcome.enrolled),
+              failed: formatNumber(outcome.failed.length),
+            })}
           </p>
           {outcome.failed.slice(0, 5).map(({ contactId, error }) => (
             <p key={contactId} className="tone-bad">

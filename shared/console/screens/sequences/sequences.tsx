@@ -8,6 +8,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { useRight, useSite } from "../../data/session.ts";
 import { formatNumber, formatRate } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
@@ -35,35 +36,39 @@ export function Sequences() {
   const funnels = useQuery({ ...sequenceQueries.funnels(site?.id ?? 0), enabled: Boolean(site) });
   const names = namesIn(useChoices(site?.id, new Set(kindsOfTriggers(list.rows))));
   const create = () => mayWrite && site && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: "New sequence", run: create }]);
+  useShortcuts([{ keys: ["c"], label: t("New sequence"), run: create }]);
   const funnelOf = ({ id }: Sequence) =>
     funnels.data?.sequences.find(({ sequenceId }) => sequenceId === id);
   return (
     <div className="page list-page">
-      <PageHead title="Sequences" note="Emails that each contact gets one after the other">
+      <PageHead
+        title={t("Sequences")}
+        note={t("Emails that each contact gets one after the other")}
+      >
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            New sequence
+            {t("New sequence")}
           </Button>
         )}
       </PageHead>
       <search className="filters">
         <FilterSelect
-          noun="status"
+          label={t("Status")}
+          any={t("Any status")}
           options={statusOptions(statuses)}
           value={search.status}
           onChange={(status) => navigate({ search: { status }, replace: true })}
         />
       </search>
       <RowTable
-        label="Sequences"
+        label={t("Sequences")}
         columns={columnsWith(names, funnelOf)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/sequences/$id/{-$part}", params: { id } })}
         empty={
           search.status ? (
-            <EmptyState title="No sequence has this status">
-              <p>Choose another status to see the others.</p>
+            <EmptyState title={t("No sequence has this status")}>
+              <p>{t("Choose another status to see the others.")}</p>
             </EmptyState>
           ) : (
             <NoSequences onCreate={mayWrite && site ? create : undefined} />
@@ -81,34 +86,34 @@ function columnsWith(
 ): Column<Sequence>[] {
   return [
     {
-      label: "Sequence",
+      label: t("Sequence"),
       className: "c-main",
       render: (sequence) => (
         <span className="who">
           <b>{sequence.name}</b>
-          <span>Starts when a contact {triggerText(sequence, names)}</span>
+          <span>{t("Starts when a contact {event}", { event: triggerText(sequence, names) })}</span>
         </span>
       ),
     },
     {
-      label: "Status",
+      label: t("Status"),
       className: "c-status",
       render: ({ status }) => <StatusMark status={status} />,
     },
     {
-      label: "In it now",
+      label: t("In it now"),
       className: "c-count",
       isNumber: true,
       render: (sequence) => countText(funnelOf(sequence)?.active),
     },
     {
-      label: "Completed",
+      label: t("Completed"),
       className: "c-count c-optional",
       isNumber: true,
       render: (sequence) => countText(funnelOf(sequence)?.completed),
     },
     {
-      label: "Finish it",
+      label: t("Finish it"),
       className: "c-count c-optional",
       isNumber: true,
       render: (sequence) => {
@@ -124,14 +129,17 @@ const countText = (count: number | undefined): string =>
 
 function NoSequences({ onCreate }: { onCreate: (() => unknown) | undefined }) {
   return (
-    <EmptyState title="No sequence yet">
+    <EmptyState title={t("No sequence yet")}>
       <p>
-        A sequence welcomes new contacts, reminds of a full cart or wins people back: emails, waits
-        and branches that each contact passes at their own time.
+        {t(
+          "A sequence welcomes new contacts, reminds of a full cart or wins " +
+            "people back: emails, waits and branches that each contact passes at " +
+            "their own time.",
+        )}
       </p>
       {onCreate && (
         <Button variant="default" onClick={onCreate}>
-          New sequence
+          {t("New sequence")}
         </Button>
       )}
     </EmptyState>

@@ -1,6 +1,7 @@
 import { IconBolt } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { useStepEditor } from "./step-editor.ts";
 import { triggerText } from "./step-texts.ts";
 
@@ -19,9 +20,13 @@ export function StartCard() {
         <IconBolt size={16} stroke={1.8} />
       </span>
       <span className="step-text">
-        <small>Start</small>
-        <b>When a contact {triggerText(sequence, names)}</b>
-        {here > 0 && <small className="step-numbers">{formatNumber(here)} wait to start</small>}
+        <small>{t("Start")}</small>
+        <b>{t("When a contact {event}", { event: triggerText(sequence, names) })}</b>
+        {here > 0 && (
+          <small className="step-numbers">
+            {t("{here} wait to start", { here: formatNumber(here) })}
+          </small>
+        )}
       </span>
     </Link>
   );

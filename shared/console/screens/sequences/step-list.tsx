@@ -1,10 +1,13 @@
 import { useMemo } from "react";
-import { AddStep, outletLabels } from "./add-step.tsx";
+import { t } from "../../language/translate.ts";
+import { AddStep } from "./add-step.tsx";
 import { StartCard } from "./start-card.tsx";
 import { StepCard } from "./step-card.tsx";
-import type { Place } from "./step-draft.ts";
+import type { Place } from "./step-changes.ts";
+import { outletsOf } from "./step-draft.ts";
 import { numberIn, useStepEditor } from "./step-editor.ts";
 import { type Branch, outlineOf } from "./step-outline.ts";
+import { outletLabel } from "./step-texts.ts";
 
 /** The steps as nested lists: for phones, and for whoever prefers reading to looking. */
 export function StepList() {
@@ -16,15 +19,16 @@ export function StepList() {
       <StartCard />
       <AddStep place={start} isWide={draft.length === 0} />
       {branches.map((branch) => (
-        <BranchList key={branch.blocks[0]?.step.key} branch={branch} label="Steps" />
+        <BranchList key={branch.blocks[0]?.step.key} branch={branch} label={t("Steps")} />
       ))}
     </div>
   );
 }
 
 function BranchList({ branch, label }: { branch: Branch; label: string }) {
-  const { history, open } = useStepEditor();
+  const { history, walk, open } = useStepEditor();
   const { blocks, end } = branch;
+  const isExit = blocks.at(-1)?.step.type === "exit";
   return (
     <>
       {blocks.length > 0 && (
@@ -34,27 +38,35 @@ function BranchList({ branch, label }: { branch: Branch; label: string }) {
               <StepCard step={step} number={number} />
               {branches.map(({ outlet, branch: inner }) => (
                 <div key={outlet} className={`inner-branch ${outlet}`}>
-                  <span className={`outlet ${outlet}`}>{outletLabels[outlet]}</span>
+                  <span
+                    className={`outlet ${outlet}`}
+                    data-walked={walk?.outlets.has(`${step.key} ${outlet}`) || undefined}
+                  >
+                    {outletLabel(step, outlet)}
+                  </span>
                   <AddStep place={{ from: step.key, outlet }} />
                   <BranchList
                     branch={inner}
-                    label={`Branch ${outletLabels[outlet]} of step ${number}`}
+                    label={t("Branch {step} of step {number}", {
+                      step: outletLabel(step, outlet),
+                      number,
+                    })}
                   />
                 </div>
               ))}
-              {branches.length === 0 ? (
-                <AddStep place={{ from: step.key, outlet: "next" }} />
-              ) : (
-                blocks[i + 1] && <AddStep place={{ before: blocks[i + 1]!.step.key }} />
-              )}
+              {branches.length === 0
+                ? outletsOf(step).map((outlet) => (
+                    <AddStep key={outlet} place={{ from: step.key, outlet }} />
+                  ))
+                : blocks[i + 1] && <AddStep place={{ before: blocks[i + 1]!.step.key }} />}
             </li>
           ))}
         </ol>
       )}
-      {end === "ends" && <p className="way-end">End</p>}
+      {end === "ends" && !isExit && <p className="way-end">{t("End")}</p>}
       {typeof end === "object" && (
         <button type="button" className="way-end" onClick={() => open(end.goesTo)}>
-          Goes on with step {numberIn(history.draft)(end.goesTo)}
+          {t("Goes on with step {goesTo}", { goesTo: numberIn(history.draft)(end.goesTo) })}
         </button>
       )}
     </>

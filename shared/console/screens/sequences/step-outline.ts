@@ -1,12 +1,13 @@
-// The steps of a sequence as nested blocks: a condition holds its two branches, which run to the
-// step where they meet again. The list and the drawing show the same outline.
+// The steps of a sequence as nested blocks: a step with several outlets holds its branches, which
+// run to the step where they meet again. The list and the canvas show the same outline.
 import { type DraftStep, type DraftSteps, type Outlet, outletsOf, stepOf } from "./step-draft.ts";
+import { targetsOf } from "./step-ways.ts";
 
 export interface Block {
   step: DraftStep;
   /** Its number for people, from 1. */
   number: number;
-  /** The branches of a condition; other steps have none. */
+  /** The branches of a step with several outlets; other steps have none. */
   branches: { outlet: Outlet; branch: Branch }[];
 }
 
@@ -30,20 +31,21 @@ export function outlineOf(draft: DraftSteps): Branch[] {
       shown.add(key);
       const meeting = meetings.get(key) ?? null;
       // The outer branches may meet before the inner ones do.
-      const innerStop = step.type === "condition" ? (meeting ?? stop) : null;
+      const innerStop = meeting ?? stop;
+      const outlets = outletsOf(step);
+      const divides = outlets.length > 1;
       blocks.push({
         step,
         number: numbers.get(key)!,
-        branches:
-          step.type === "condition"
-            ? outletsOf(step).map((outlet) => ({
-                outlet,
-                branch: branchFrom(step.to[outlet] ?? null, innerStop),
-              }))
-            : [],
+        branches: divides
+          ? outlets.map((outlet) => ({
+              outlet,
+              branch: branchFrom(step.to[outlet] ?? null, innerStop),
+            }))
+          : [],
       });
-      if (step.type === "condition" && meeting === null) return { blocks, end: "meets" };
-      key = step.type === "condition" ? meeting : (step.to.next ?? null);
+      if (divides && meeting === null) return { blocks, end: "meets" };
+      key = divides ? meeting : (targetsOf(step)[0] ?? null);
     }
     return { blocks, end: key === null ? "ends" : "meets" };
   };
@@ -52,15 +54,14 @@ export function outlineOf(draft: DraftSteps): Branch[] {
   return branches;
 }
 
-/** The first step that every way from a condition comes to; none if a way ends before. */
+/** The first step that every way from a step comes to; none if a way ends before. */
 function meetingsOf(draft: DraftSteps): Map<string, string | null> {
   const passed = new Map<string, Set<string>>();
   const meetings = new Map<string, string | null>();
+  const none = new Set<string>();
   for (const step of draft.toReversed()) {
-    const [first, ...others] = outletsOf(step).map(
-      (outlet) => passed.get(step.to[outlet] ?? "") ?? new Set<string>(),
-    );
-    const common = others.reduce((all, one) => all.intersection(one), first!);
+    const [first, ...others] = targetsOf(step).map((target) => passed.get(target ?? "") ?? none);
+    const common = others.reduce((all, one) => all.intersection(one), first ?? none);
     meetings.set(step.key, draft.find(({ key }) => common.has(key))?.key ?? null);
     passed.set(step.key, new Set([step.key, ...common]));
   }

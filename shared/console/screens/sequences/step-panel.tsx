@@ -1,32 +1,40 @@
-import { Button, NumberInput, Select } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { SequenceStepDetail } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { CountList } from "../../parts/field-list.tsx";
-import { recordOptions } from "../../parts/filters.tsx";
+import { RecordSelect } from "../../parts/record-select.tsx";
+import { eventFields, sequenceFields } from "../../parts/rules/rule-catalog.ts";
+import { type ConditionDraft, createCondition } from "../../parts/rules/rule-draft.ts";
 import { SidePanel } from "../../parts/side-panel.tsx";
+import { ActionFields } from "./action-fields.tsx";
+import { DurationFields } from "./duration-fields.tsx";
 import { RuleFields } from "./rule-fields.tsx";
-import {
-  changeStep,
-  type DraftStep,
-  isSaved,
-  moveStep,
-  outletsOf,
-  possibleTargets,
-  problemsOf,
-  removeStep,
-} from "./step-draft.ts";
+import { SplitFields } from "./split-fields.tsx";
+import { moveStep, removeStep } from "./step-changes.ts";
+import { copyClip } from "./step-clipboard.ts";
+import { type DraftStep, type Outlet, outletsOf, type StepRules } from "./step-draft.ts";
 import { numberIn, useStepEditor } from "./step-editor.ts";
-import { labelOf, minutesIn, splitDuration, unitOptions } from "./step-texts.ts";
+import { StepFigures } from "./step-figures.tsx";
+import { problemsOf } from "./step-problems.ts";
+import { copySection, sectionOf } from "./step-sections.ts";
+import { labelOf, outletLabel, textOf } from "./step-texts.ts";
+import { emailsBefore, possibleTargets } from "./step-ways.ts";
+import { useStepChange } from "./use-step-change.ts";
+import { WaitFields } from "./wait-fields.tsx";
 
 const titles: Record<DraftStep["type"], string> = {
-  email: "Send an email",
-  delay: "Wait",
-  condition: "Branch on a condition",
+  email: t("Send an email"),
+  delay: t("Wait"),
+  condition: t("Branch on a condition"),
+  split: t("Split by chance"),
+  exit: t("Exit the sequence"),
+  wait_until: t("Wait until something happens"),
+  action: t("Take an action"),
 };
 
 export function StepPanel({ step }: { step: DraftStep }) {
@@ -36,11 +44,11 @@ export function StepPanel({ step }: { step: DraftStep }) {
   const Fields = fieldsByType[step.type];
   return (
     <SidePanel
-      label="Step"
+      label={t("Step")}
       title={
         <>
           <h2>{titles[step.type]}</h2>
-          <p>Step {numberIn(history.draft)(step.key)}</p>
+          <p>{t("Step {key}", { key: numberIn(history.draft)(step.key) })}</p>
         </>
       }
       onClose={() => open(undefined)}
@@ -57,7 +65,7 @@ export function StepPanel({ step }: { step: DraftStep }) {
         ))}
       </fieldset>
       {mayWrite && <StepActions step={step} />}
-      {stats && <StepNumbers step={step} stats={stats} />}
+      {stats && <StepFigures step={step} stats={stats} />}
     </SidePanel>
   );
 }
@@ -66,45 +74,44 @@ interface StepProps {
   step: DraftStep;
 }
 
-/** Changes the step. Changes of the same field, one after the other, are undone together. */
-function useStepChange({ key }: DraftStep) {
-  const { history } = useStepEditor();
-  return (changes: Partial<DraftStep>) =>
-    history.change(
-      changeStep(history.draft, key, changes),
-      `${key} ${Object.keys(changes).join(" ")}`,
-    );
-}
-
 function EmailFields({ step }: StepProps) {
-  const { choices } = useStepEditor();
+  const { choices, sequence } = useStepEditor();
   const change = useStepChange(step);
   const { templates } = choices;
   const template = templates.find(({ id }) => id === step.templateId);
   return (
     <>
-      <Select
-        label="Template"
-        placeholder="Choose a template"
-        searchable
-        nothingFoundMessage="No template has this name"
-        data={recordOptions(templates)}
-        value={step.templateId === null ? null : String(step.templateId)}
-        onChange={(id) => change({ templateId: id ? Number(id) : null })}
+      <RecordSelect
+        group="templates"
+        siteId={sequence.siteId}
+        label={t("Template")}
+        placeholder={t("Choose a template")}
+        nothingFoundMessage={t("No template has this name")}
+        value={step.templateId}
+        onChange={(id) => change({ templateId: id })}
       />
       {templates.length === 0 && (
         <p className="quiet">
-          There is no template yet. <Link to="/templates">Make one first.</Link>
+          {tNodes("There is no template yet. <link>Make one first.</link>", {
+            link: (text) => <Link to="/templates">{text}</Link>,
+          })}
         </p>
       )}
       {step.templateId !== null && (
         <p>
           <Link to="/templates/$id" params={{ id: step.templateId }}>
-            Edit “{template?.name ?? "the template"}”
+            {template ? t("Edit “{name}”", { name: template.name }) : t("Edit the template")}
           </Link>
         </p>
       )}
       {step.templateId !== null && <TemplatePreview id={step.templateId} />}
+      <TextInput
+        label={t("Preview text (optional)")}
+        description={t("Mail programs show it behind the subject. Liquid works.")}
+        maxLength={255}
+        value={step.previewText ?? ""}
+        onChange={({ currentTarget }) => change({ previewText: currentTarget.value || null })}
+      />
     </>
   );
 }
@@ -114,74 +121,85 @@ function TemplatePreview({ id }: { id: number }) {
   if (!data) return <ErrorNote error={error} />;
   return (
     <details className="preview-details">
-      <summary>Preview: {data.subject}</summary>
-      <EmailPreview html={data.html ?? ""} title="Preview of the email" />
+      <summary>{t("Preview: {subject}", { subject: data.subject })}</summary>
+      <EmailPreview html={data.html ?? ""} title={t("Preview of the email")} />
     </details>
   );
 }
 
-const maxDelayMinutes = 2 * 365 * 24 * 60;
-
 function DelayFields({ step }: StepProps) {
   const change = useStepChange(step);
-  const minutes = step.delayMinutes ?? 0;
-  const [chosenUnit, setUnit] = useState(() => splitDuration(minutes).unit);
-  // After an undo, the chosen unit may not fit.
-  const isWhole = minutes % minutesIn(chosenUnit) === 0;
-  const unit = isWhole ? chosenUnit : splitDuration(minutes).unit;
-  const size = minutesIn(unit);
-  const count = minutes / size;
   return (
-    <div className="field-row">
-      <NumberInput
-        label="Wait for"
-        min={0}
-        max={Math.floor(maxDelayMinutes / size)}
-        allowDecimal={false}
-        value={step.delayMinutes === null ? "" : count}
-        onChange={(value) => change({ delayMinutes: value === "" ? null : Number(value) * size })}
-      />
-      <Select
-        label="Unit"
-        data={unitOptions}
-        allowDeselect={false}
-        value={unit}
-        onChange={(chosen) => {
-          setUnit(chosen!);
-          change({ delayMinutes: Math.min(count * minutesIn(chosen!), maxDelayMinutes) });
-        }}
-      />
-    </div>
+    <DurationFields
+      label={t("Wait for")}
+      minutes={step.delayMinutes}
+      onChange={(delayMinutes) => change({ delayMinutes })}
+    />
   );
 }
 
+const noRules: StepRules = { match: "all", conditions: [] };
+
+/** Most branches ask whether the last email was opened. */
+const firstCondition = (email: string | undefined): ConditionDraft =>
+  email ? { ...createCondition("step"), subject: email } : createCondition("tag");
+
 function ConditionFields({ step }: StepProps) {
   const change = useStepChange(step);
-  return <RuleFields step={step} onChange={(rules) => change({ rules })} />;
+  const { history, names } = useStepEditor();
+  const numberOf = numberIn(history.draft);
+  const emails = emailsBefore(history.draft, step.key).map((email) => ({
+    value: email.key,
+    label: `${numberOf(email.key)}. ${textOf(email, { names, numberOf })}`,
+  }));
+  const choices = {
+    groups: [sequenceFields, eventFields],
+    emails,
+    createFirst: () => firstCondition(emails.at(-1)?.value),
+  };
+  const rules = step.rules ?? noRules;
+  return (
+    <RuleFields rules={rules} choices={choices} onChange={(next) => change({ rules: next })} />
+  );
 }
 
-const fieldsByType = { email: EmailFields, delay: DelayFields, condition: ConditionFields };
+function ExitFields() {
+  return <p className="quiet">{t("A contact who comes here has completed the sequence.")}</p>;
+}
+
+const fieldsByType = {
+  email: EmailFields,
+  delay: DelayFields,
+  condition: ConditionFields,
+  split: SplitFields,
+  exit: ExitFields,
+  wait_until: WaitFields,
+  action: ActionFields,
+};
 
 const end = "end";
 
 /** Where the way goes on. Branches meet again when both lead to the same step. */
-function TargetSelect({ step, outlet }: StepProps & { outlet: "next" | "yes" | "no" }) {
+function TargetSelect({ step, outlet }: StepProps & { outlet: Outlet }) {
   const { history, names } = useStepEditor();
   const { draft } = history;
   const numberOf = numberIn(draft);
   const targets = possibleTargets(draft, step.key);
-  const labels = { next: "Then go on with", yes: "If yes, go on with", no: "If no, go on with" };
+  const label =
+    outletsOf(step).length === 1
+      ? t("Then go on with")
+      : t("{step}: go on with", { step: outletLabel(step, outlet) });
   const change = useStepChange(step);
   return (
     <Select
-      label={labels[outlet]}
+      label={label}
       allowDeselect={false}
       data={[
         ...targets.map((target) => ({
           value: target.key,
           label: labelOf(target, { names, numberOf }),
         })),
-        { value: end, label: "The end of the sequence" },
+        { value: end, label: t("The end of the sequence") },
       ]}
       value={step.to[outlet] ?? end}
       onChange={(key) => change({ to: { ...step.to, [outlet]: key === end ? null : key } })}
@@ -190,13 +208,17 @@ function TargetSelect({ step, outlet }: StepProps & { outlet: "next" | "yes" | "
 }
 
 function StepActions({ step }: StepProps) {
-  const { history, open } = useStepEditor();
+  const { history, sequence, open } = useStepEditor();
   const { draft } = history;
   const after = removeStep(draft, step.key);
   const others = draft.length - after.length - 1;
+  const own = sectionOf(draft, step.key, "step");
+  const rest = sectionOf(draft, step.key, "rest");
+  const [copied, setCopied] = useState(0);
+  const copies = [own, rest && rest.keys.size > (own?.keys.size ?? 0) ? rest : undefined];
   return (
     <div className="buttons">
-      {step.type !== "condition" &&
+      {outletsOf(step).length === 1 &&
         (["up", "down"] as const).map((direction) => {
           const moved = moveStep(draft, step.key, direction);
           return (
@@ -207,10 +229,26 @@ function StepActions({ step }: StepProps) {
               disabled={!moved}
               onClick={() => moved && history.change(moved)}
             >
-              Move {direction}
+              {t("Move {direction}", { direction })}
             </Button>
           );
         })}
+      {copies.map(
+        (section, i) =>
+          section && (
+            <Button
+              key={section === rest ? "rest" : "step"}
+              size="xs"
+              variant="default"
+              onClick={() => {
+                copyClip(sequence.siteId, copySection(draft, section));
+                setCopied(section.keys.size);
+              }}
+            >
+              {i === 0 ? t("Copy") : t("Copy from here on")}
+            </Button>
+          ),
+      )}
       <Button
         size="xs"
         variant="default"
@@ -220,41 +258,16 @@ function StepActions({ step }: StepProps) {
           open(undefined);
         }}
       >
-        {others > 0 ? `Delete ${others + 1} steps` : "Delete step"}
+        {others > 0 ? t("Delete {count} steps", { count: others + 1 }) : t("Delete step")}
       </Button>
+      <p className="quiet" role="status">
+        {copied > 0 &&
+          t(
+            "{copied, plural, one {# step} other {# steps}} copied. Paste with a plus on the " +
+              "canvas.",
+            { copied },
+          )}
+      </p>
     </div>
-  );
-}
-
-function StepNumbers({ step, stats }: StepProps & { stats: SequenceStepDetail["stats"] }) {
-  const { sequence } = useStepEditor();
-  const { reached, waiting, sent, delivered, opened, clicked, bounced, unsubscribed } = stats;
-  const counts: [string, number][] = [
-    ["Here now", waiting],
-    ["Passed", reached - waiting],
-  ];
-  const emailCounts: [string, number][] = [
-    ["Sent", sent],
-    ["Delivered", delivered],
-    ["Opened", opened],
-    ["Clicked", clicked],
-    ["Bounced", bounced],
-    ["Unsubscribed", unsubscribed],
-  ];
-  return (
-    <section className="stack" aria-label="Numbers of the step">
-      <CountList counts={step.type === "email" ? [...counts, ...emailCounts] : counts} />
-      {isSaved(step.key) && (
-        <p>
-          <Link
-            to="/sequences/$id/{-$part}"
-            params={{ id: sequence.id, part: "contacts" }}
-            search={{ step: Number(step.key), status: "active" }}
-          >
-            Show who is here
-          </Link>
-        </p>
-      )}
-    </section>
   );
 }

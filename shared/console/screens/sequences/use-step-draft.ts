@@ -5,12 +5,13 @@ import {
   type ReplaceSequenceStepsRequest,
   type SequenceDetail,
 } from "pennymail";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
 import { type DraftHistory, useDraftHistory } from "../../parts/draft-history.ts";
-import { type DraftSteps, fromStored, toStored } from "./step-draft.ts";
+import type { DraftSteps } from "./step-draft.ts";
+import { fromKeptDraft, fromStored, type StoredStep, toStored } from "./stored-steps.ts";
 
 export interface StepDraft {
   history: DraftHistory<DraftSteps>;
@@ -22,7 +23,20 @@ export interface StepDraft {
   refusals: ReadonlyMap<string, string>;
   /** Goes back to the stored steps. */
   discard(): void;
+  kept: KeptDraft;
 }
+
+/** The draft that the API keeps beside the steps of a running sequence. */
+export interface KeptDraft {
+  /** The version that is being edited. Undefined: the steps of the sequence are edited. */
+  version: number | undefined;
+  open(draft: SavedDraft): void;
+  saving: ReturnType<typeof useChange<void, SavedDraft>>;
+  /** With the version of the steps that the draft replaces. */
+  publishing: ReturnType<typeof useChange<number, unknown>>;
+  discarding: ReturnType<typeof useChange<string, unknown>>;
+}
+type SavedDraft = Awaited<ReturnType<typeof api.sequences.getDraft>>;
 
 /** The steps as they are edited. They are saved all at once. */
 export function useStepDraft(
@@ -30,14 +44,25 @@ export function useStepDraft(
   onSaved: (renamed: ReadonlyMap<string, string>) => void,
 ): StepDraft {
   const queryClient = useQueryClient();
-  const history = useDraftHistory(() => fromStored(sequence.steps));
+  const history = useDraftHistory(() => fromStored(sequence.steps as StoredStep[]));
   const { draft, reset } = history;
   const [version, setVersion] = useState(sequence.stepsVersion);
   const [stored, setStored] = useState(draft);
-  const isDirty = textOf(draft) !== textOf(stored);
+  const draftText = useMemo(() => textOf(draft), [draft]);
+  const storedText = useMemo(() => textOf(stored), [stored]);
+  const isDirty = draftText !== storedText;
+  const [draftVersion, setDraftVersion] = useState<number>();
   const begin = (steps: SequenceDetail["steps"], stepsVersion: number) => {
-    const next = fromStored(steps);
+    const next = fromStored(steps as StoredStep[]);
     setVersion(stepsVersion);
+    setDraftVersion(undefined);
+    setStored(next);
+    reset(next);
+  };
+  const open = (opened: SavedDraft) => {
+    const next = fromKeptDraft(opened.steps as StoredStep[]);
+    setVersion(opened.stepsVersion);
+    setDraftVersion(opened.draftVersion);
     setStored(next);
     reset(next);
   };
@@ -55,13 +80,41 @@ export function useStepDraft(
         throw error;
       }
     },
+    refreshes: ["sequences", "tags"],
+    onDone: ({ steps, stepsVersion }) => {
+      onSaved(new Map(draft.map(({ key }, i) => [key, String(steps[i]!.id)])));
+      begin(steps as SequenceDetail["steps"], stepsVersion);
+    },
+  });
+  const keptVersion = draftVersion ?? sequence.draft?.draftVersion ?? 0;
+  const savingDraft = useChange({
+    run: () =>
+      api.sequences.updateDraft(sequence.id, {
+        draftVersion: keptVersion,
+        stepsVersion: version,
+        steps: toStored(draft) as ReplaceSequenceStepsRequest["steps"],
+      }),
+    refreshes: ["sequences"],
+    onDone: (saved) => {
+      setDraftVersion(saved.draftVersion);
+      setStored(draft);
+    },
+  });
+  const publishing = useChange({
+    run: (stepsVersion: number) => api.sequences.publishDraft(sequence.id, { stepsVersion }),
     refreshes: ["sequences"],
     onDone: ({ steps, stepsVersion }) => {
       onSaved(new Map(draft.map(({ key }, i) => [key, String(steps[i]!.id)])));
       begin(steps as SequenceDetail["steps"], stepsVersion);
     },
   });
-  const isOutdated = sequence.stepsVersion > version && !saving.isPending;
+  const discarding = useChange({
+    run: (_: string) => api.sequences.deleteDraft(sequence.id),
+    refreshes: ["sequences"],
+    onDone: () => begin(sequence.steps, sequence.stepsVersion),
+  });
+  const isOutdated =
+    sequence.stepsVersion > version && draftVersion === undefined && !saving.isPending;
   // Somebody else saved. What nobody has edited here follows.
   const follow = useRef(begin);
   follow.current = begin;
@@ -73,7 +126,8 @@ export function useStepDraft(
     isDirty,
     isOutdated,
     saving,
-    refusals: refusalsIn(saving.error, draft),
+    refusals: refusalsIn(saving.error ?? savingDraft.error ?? publishing.error, draft),
+    kept: { version: draftVersion, open, saving: savingDraft, publishing, discarding },
     discard: () => {
       saving.reset();
       begin(sequence.steps, sequence.stepsVersion);

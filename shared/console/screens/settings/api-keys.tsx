@@ -6,13 +6,15 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useRights, useSite } from "../../data/session.ts";
-import { capitalize, formatAgo } from "../../format.ts";
+import { formatAgo, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
 export function ApiKeys() {
@@ -21,7 +23,7 @@ export function ApiKeys() {
   return (
     <>
       <ErrorNote error={error} />
-      <Card title="API keys">
+      <Card title={t("API keys")}>
         {data ? <KeyTable keys={data.apiKeys} mayWrite={mayWrite} /> : <Skeleton h={120} />}
       </Card>
       {mayWrite && <NewKey />}
@@ -42,40 +44,73 @@ function useGrantableRights(): string[] {
 const isReadRight = (right: string): boolean => right.endsWith(":read");
 
 function describeScopes(scopes: readonly string[]): string {
-  if (scopes.includes("*")) return "Everything";
-  if (scopes.join() === sendScopes.join()) return "Send only";
-  if (scopes.length > 3 && scopes.every(isReadRight)) return "Read only";
-  return scopes.length > 6 ? `${scopes.length} rights` : scopes.join(", ");
+  if (scopes.includes("*")) return t("Everything");
+  if (scopes.join() === sendScopes.join()) return t("Send only");
+  if (scopes.length > 3 && scopes.every(isReadRight)) return t("Read only");
+  return scopes.length > 6 ? t("{count} rights", { count: scopes.length }) : scopes.join(", ");
 }
+
+const areaNames: Record<string, string> = {
+  account: t("Account"),
+  audience: t("Audience"),
+  audit: t("Audit"),
+  content: t("Content"),
+  credentials: t("Credentials"),
+  login: t("Login"),
+  marketing: t("Marketing"),
+  organization: t("Organization"),
+  payment: t("Payment"),
+  sending: t("Sending"),
+  statistics: t("Statistics"),
+  team: t("Team"),
+};
+const actionNames: Record<string, string> = {
+  content: t("content"),
+  export: t("export"),
+  notice: t("notice"),
+  read: t("read"),
+  write: t("write"),
+};
 
 /** "Audience: read" */
 const labelOf = (right: string): string => {
   const [area = "", action = ""] = right.split(":");
-  return `${capitalize(area)}: ${action}`;
+  return `${areaNames[area] ?? area}: ${actionNames[action] ?? action}`;
 };
 
 const presets = [
-  { value: "all", label: "Everything that you may do" },
-  { value: "send", label: "Send email, and read what became of it" },
-  { value: "read", label: "Read, and change nothing" },
-  { value: "custom", label: "Chosen rights" },
+  { value: "all", label: t("Everything that you may do") },
+  { value: "send", label: t("Send email, and read what became of it") },
+  { value: "read", label: t("Read, and change nothing") },
+  { value: "custom", label: t("Chosen rights") },
 ];
+
+const periods = [
+  { value: "never", label: t("Never") },
+  { value: "30", label: t("In 30 days") },
+  { value: "90", label: t("In 90 days") },
+  { value: "365", label: t("In a year") },
+];
+const dayMs = 24 * 3600 * 1000;
+const endIn = (days: string): string | null =>
+  days === "never" ? null : new Date(Date.now() + Number(days) * dayMs).toISOString();
 
 function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
   const { timezone } = useMe().organization;
   const { sites } = useSite();
   const siteName = (siteId: number) =>
-    sites.find(({ id }) => id === siteId)?.name ?? `Site ${siteId}`;
+    sites.find(({ id }) => id === siteId)?.name ?? t("Site {siteId}", { siteId });
   const [revoked, setRevoked] = useState<ApiKey>();
   const revoke = useChange({
     run: ({ id }: ApiKey) => api.apiKeys.delete(id),
     refreshes: ["apiKeys"],
     onDone: () => setRevoked(undefined),
   });
-  if (keys.length === 0) return <p className="quiet">Programs need a key to call the API.</p>;
+  if (keys.length === 0)
+    return <p className="quiet">{t("Programs need a key to call the API.")}</p>;
   const columns: PlainColumn<ApiKey>[] = [
     {
-      label: "Key",
+      label: t("Key"),
       render: ({ name, prefix }) => (
         <>
           {name}
@@ -84,43 +119,55 @@ function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
       ),
     },
     {
-      label: "Access",
+      label: t("Access"),
       isWide: true,
       render: ({ scopes, siteId }) => (
         <span title={scopes.join(", ")}>
           {describeScopes(scopes)}
-          <small>{siteId === null ? "All sites" : siteName(siteId)}</small>
+          <small>{siteId === null ? t("All sites") : siteName(siteId)}</small>
         </span>
       ),
     },
     {
-      label: "Last used",
-      render: ({ lastUsedAt }) => (lastUsedAt ? formatAgo(lastUsedAt, timezone) : "Never"),
+      label: t("Expires"),
+      isWide: true,
+      render: ({ expiresAt }) => {
+        if (expiresAt === null) return t("Never");
+        return expiresAt <= new Date().toISOString() ? (
+          <StatusMark status="expired" tone="bad" />
+        ) : (
+          formatTime(expiresAt, timezone)
+        );
+      },
     },
     {
-      label: "Actions",
+      label: t("Last used"),
+      render: ({ lastUsedAt }) => (lastUsedAt ? formatAgo(lastUsedAt, timezone) : t("Never")),
+    },
+    {
+      label: t("Actions"),
       isAction: true,
       render: (key) =>
         mayWrite && (
           <Button variant="default" size="compact-xs" onClick={() => setRevoked(key)}>
-            Revoke
+            {t("Revoke")}
           </Button>
         ),
     },
   ];
   return (
     <>
-      <PlainTable label="API keys" columns={columns} rows={keys} keyOf={({ id }) => id} />
+      <PlainTable label={t("API keys")} columns={columns} rows={keys} keyOf={({ id }) => id} />
       <ConfirmDialog
-        title="Revoke API key"
-        action={`Revoke ${revoked?.name ?? ""}`}
+        title={t("Revoke API key")}
+        action={t("Revoke {name}", { name: revoked?.name ?? "" })}
         isDangerous
         target={revoked}
         change={revoke}
         typed={revoked?.name}
         onClose={() => setRevoked(undefined)}
       >
-        Programs that use this key are refused within 5 seconds. This cannot be undone.
+        {t("Programs that use this key are refused within 5 seconds. This cannot be undone.")}
       </ConfirmDialog>
     </>
   );
@@ -133,6 +180,7 @@ function NewKey() {
   const [preset, setPreset] = useState("all");
   const [chosen, setChosen] = useState<string[]>([]);
   const [siteId, setSiteId] = useState<string | null>(null);
+  const [days, setDays] = useState("never");
   const scopesByPreset: Record<string, string[]> = {
     all: ["*"],
     send: sendScopes,
@@ -142,28 +190,33 @@ function NewKey() {
   const scopes = scopesByPreset[preset]!;
   const creating = useChange({
     run: () =>
-      api.apiKeys.create({ name: name.value, scopes, siteId: siteId ? Number(siteId) : null }),
+      api.apiKeys.create({
+        name: name.value,
+        scopes,
+        siteId: siteId ? Number(siteId) : null,
+        expiresAt: endIn(days),
+      }),
     refreshes: ["apiKeys"],
     onDone: () => name.set(""),
   });
   return (
     <FormCard
-      title="New API key"
-      action="Create key"
+      title={t("New API key")}
+      action={t("Create key")}
       submission={creating}
       isDisabled={scopes.length === 0}
     >
-      <TextInput className="narrow" label="Name" required {...name.input} />
+      <TextInput className="narrow" label={t("Name")} required {...name.input} />
       <Select
         className="narrow"
-        label="What the key may do"
+        label={t("What the key may do")}
         allowDeselect={false}
         data={presets}
         value={preset}
         onChange={(value) => setPreset(value ?? "all")}
       />
       {preset === "custom" && (
-        <Checkbox.Group label="Rights" value={chosen} onChange={setChosen}>
+        <Checkbox.Group label={t("Rights")} value={chosen} onChange={setChosen}>
           <div className="choices">
             {rights.map((right) => (
               <Checkbox key={right} value={right} label={labelOf(right)} />
@@ -173,20 +226,30 @@ function NewKey() {
       )}
       <Select
         className="narrow"
-        label="Site (optional)"
-        description="The only site that the key can access."
-        placeholder="All sites"
+        label={t("Site (optional)")}
+        description={t("The only site that the key can access.")}
+        placeholder={t("All sites")}
         clearable
-        clearButtonProps={{ "aria-label": "All sites" }}
+        clearButtonProps={{ "aria-label": t("All sites") }}
         data={sites.map(({ id, name: siteName }) => ({ value: String(id), label: siteName }))}
         value={siteId}
         onChange={setSiteId}
       />
+      <Select
+        className="narrow"
+        label={t("Expires")}
+        description={t("Programs with an expired key are refused.")}
+        allowDeselect={false}
+        data={periods}
+        value={days}
+        onChange={(value) => setDays(value ?? "never")}
+      />
       {creating.data && (
         <p className="answer" role="status">
-          <span>Copy the key now. It is not shown again.</span>
+          <span>{t("Copy the key now. It is not shown again.")}</span>
           <span className="mono breaks">
-            {creating.data.key} <CopyAction value={creating.data.key ?? ""} label="Copy the key" />
+            {creating.data.key}{" "}
+            <CopyAction value={creating.data.key ?? ""} label={t("Copy the key")} />
           </span>
         </p>
       )}

@@ -14,6 +14,7 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatCents, formatDate, formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -29,6 +30,8 @@ const returnUrl = () => `${location.origin}/app/settings/billing`;
 export function Billing() {
   const usage = useQuery(queries.billingUsage());
   const subscription = useQuery(queries.subscription());
+  const { data: offer } = useQuery(queries.plans());
+  const { isOperator } = useMe().auth;
   return (
     <>
       <ErrorNote error={usage.error ?? subscription.error} />
@@ -36,7 +39,15 @@ export function Billing() {
       {subscription.data && (
         <Plans current={subscription.data.plan} subscription={subscription.data.subscription} />
       )}
-      <Credits />
+      {offer?.purchasable && <Credits />}
+      {offer && !offer.purchasable && isOperator && (
+        <p className="quiet">
+          {t(
+            "Plans and credits cannot be bought: the setting STRIPE_SECRET_KEY of " +
+              "this installation is missing. Only operators see this.",
+          )}
+        </p>
+      )}
       {subscription.data && subscription.data.invoices.length > 0 && (
         <Invoices invoices={subscription.data.invoices} />
       )}
@@ -48,9 +59,12 @@ function Usage({ usage: { period, mails, chargedCents, balance } }: UsageProps) 
   const { timezone } = useMe().organization;
   const { accepted, included, beyond } = mails;
   return (
-    <Card title="This period">
+    <Card title={t("This period")}>
       <p className="quiet">
-        {formatDate(period.start, timezone)} to {formatDate(period.end, timezone)}
+        {t("{start} to {end}", {
+          start: formatDate(period.start, timezone),
+          end: formatDate(period.end, timezone),
+        })}
       </p>
       {included !== null && (
         <meter
@@ -58,17 +72,17 @@ function Usage({ usage: { period, mails, chargedCents, balance } }: UsageProps) 
           min={0}
           max={included}
           value={Math.min(accepted, included)}
-          aria-label="Emails of the plan that were used"
+          aria-label={t("Emails of the plan that were used")}
         />
       )}
       <CountList
         className="narrow"
         counts={[
-          ["Emails", accepted],
-          ...(included === null ? [] : [["Included in the plan", included] as const]),
-          ["Beyond the plan", beyond],
-          ["Charged", formatCents(chargedCents)],
-          ["Credit", formatCents(balance.cents)],
+          [t("Emails"), accepted],
+          ...(included === null ? [] : [[t("Included in the plan"), included] as const]),
+          [t("Beyond the plan"), beyond],
+          [t("Charged"), formatCents(chargedCents)],
+          [t("Credit"), formatCents(balance.cents)],
         ]}
       />
     </Card>
@@ -111,26 +125,27 @@ function Plans({ current, subscription }: PlansProps) {
   });
   const columns: PlainColumn<Plan>[] = [
     {
-      label: "Plan",
+      label: t("Plan"),
       render: ({ key, name }) => (
         <>
-          {name} {key === current.key && <span className="tag">Yours</span>}
+          {name} {key === current.key && <span className="tag">{t("Yours")}</span>}
         </>
       ),
     },
-    { label: "A month", isNumber: true, render: ({ priceCents }) => formatCents(priceCents) },
+    { label: t("A month"), isNumber: true, render: ({ priceCents }) => formatCents(priceCents) },
     {
-      label: "Emails a month",
+      label: t("Emails a month"),
       isNumber: true,
       isWide: true,
       render: ({ limits }) =>
-        limits.mailsPerMonth === null ? "Unlimited" : formatNumber(limits.mailsPerMonth),
+        limits.mailsPerMonth === null ? t("Unlimited") : formatNumber(limits.mailsPerMonth),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: ({ key }) =>
         mayWrite &&
+        data?.purchasable &&
         key !== current.key &&
         key !== "unlimited" && (
           <Button
@@ -139,35 +154,41 @@ function Plans({ current, subscription }: PlansProps) {
             loading={choosing.isPending && choosing.variables === key}
             onClick={() => choosing.mutate(key)}
           >
-            Choose
+            {t("Choose")}
           </Button>
         ),
     },
   ];
   return (
-    <Card title="Plan">
+    <Card title={t("Plan")}>
       <ErrorNote error={error ?? choosing.error ?? portal.error} />
       {subscription && (
         <p className="quiet">
-          {subscription.cancelAtPeriodEnd ? "Ends" : "Renews"} on{" "}
-          {formatDate(subscription.currentPeriodEnd, timezone)}.
+          {subscription.cancelAtPeriodEnd
+            ? t("Ends on {date}.", { date: formatDate(subscription.currentPeriodEnd, timezone) })
+            : t("Renews on {date}.", { date: formatDate(subscription.currentPeriodEnd, timezone) })}
         </p>
       )}
       {data ? (
-        <PlainTable label="Plans" columns={columns} rows={data.plans} keyOf={({ key }) => key} />
+        <PlainTable
+          label={t("Plans")}
+          columns={columns}
+          rows={data.plans}
+          keyOf={({ key }) => key}
+        />
       ) : (
         <Skeleton h={160} />
       )}
       {mayWrite && subscription && (
         <div className="buttons">
           <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
-            Payment method and tax details
+            {t("Payment method and tax details")}
           </Button>
         </div>
       )}
       <ConfirmDialog
-        title="Change plan"
-        action={`Change to ${previewed?.to ?? ""}`}
+        title={t("Change plan")}
+        action={t("Change to {plan}", { plan: previewed?.to ?? "" })}
         target={previewed}
         change={changing}
         onClose={() => setPreviewed(undefined)}
@@ -196,8 +217,10 @@ function PlanChangeText({ change, timezone }: { change: PlanChange; timezone: st
   return (
     <>
       <p>
-        The plan changes on {formatDate(change.effectiveAt, timezone)}. Due now:{" "}
-        {formatCents(change.amountDueCents)}.
+        {t("The plan changes on {effectiveAt}. Due now: {amountDueCents}.", {
+          effectiveAt: formatDate(change.effectiveAt, timezone),
+          amountDueCents: formatCents(change.amountDueCents),
+        })}
       </p>
       <FieldList
         fields={change.lines.map(({ description, amountCents }) => [
@@ -213,19 +236,19 @@ function Credits() {
   const mayWrite = useRight("payment:write");
   const { data, error } = useQuery(queries.creditPackages());
   const buying = useChange({
-    run: (packageId: string) =>
+    run: (packageId: number) =>
       api.billing.createCreditCheckout({
-        packageId: packageId as "credits_10000",
+        packageId,
         returnUrl: returnUrl(),
       }),
     refreshes: [],
     onDone: ({ url }) => location.assign(url),
   });
   const columns: PlainColumn<CreditPackage>[] = [
-    { label: "Emails", isNumber: true, render: ({ mails }) => formatNumber(mails) },
-    { label: "Price", isNumber: true, render: ({ priceCents }) => formatCents(priceCents) },
+    { label: t("Emails"), isNumber: true, render: ({ mails }) => formatNumber(mails) },
+    { label: t("Price"), isNumber: true, render: ({ priceCents }) => formatCents(priceCents) },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: ({ id }) =>
         mayWrite && (
@@ -235,18 +258,18 @@ function Credits() {
             loading={buying.isPending && buying.variables === id}
             onClick={() => buying.mutate(id)}
           >
-            Buy
+            {t("Buy")}
           </Button>
         ),
     },
   ];
   return (
-    <Card title="Credits">
-      <p className="quiet">Credits pay for emails beyond the plan, and do not expire.</p>
+    <Card title={t("Credits")}>
+      <p className="quiet">{t("Credits pay for emails beyond the plan, and do not expire.")}</p>
       <ErrorNote error={error ?? buying.error} />
       {data ? (
         <PlainTable
-          label="Credit packages"
+          label={t("Credit packages")}
           columns={columns}
           rows={data.packages}
           keyOf={({ id }) => id}
@@ -261,26 +284,26 @@ function Credits() {
 function Invoices({ invoices }: { invoices: Invoice[] }) {
   const { timezone } = useMe().organization;
   const columns: PlainColumn<Invoice>[] = [
-    { label: "Invoice", render: ({ number, id }) => number ?? id },
-    { label: "Date", isWide: true, render: ({ createdAt }) => formatDate(createdAt, timezone) },
+    { label: t("Invoice"), render: ({ number, id }) => number ?? id },
+    { label: t("Date"), isWide: true, render: ({ createdAt }) => formatDate(createdAt, timezone) },
     {
-      label: "Amount",
+      label: t("Amount"),
       isNumber: true,
       render: ({ amountDueCents }) => formatCents(amountDueCents),
     },
     {
-      label: "File",
+      label: t("File"),
       render: ({ pdfUrl }) =>
         pdfUrl && (
           <a href={pdfUrl} target="_blank" rel="noreferrer">
-            PDF
+            {t("PDF")}
           </a>
         ),
     },
   ];
   return (
-    <Card title="Invoices">
-      <PlainTable label="Invoices" columns={columns} rows={invoices} keyOf={({ id }) => id} />
+    <Card title={t("Invoices")}>
+      <PlainTable label={t("Invoices")} columns={columns} rows={invoices} keyOf={({ id }) => id} />
     </Card>
   );
 }

@@ -6,6 +6,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard } from "../../parts/form.tsx";
@@ -42,30 +43,30 @@ function ComplianceForm({ compliance }: { compliance: Compliance }) {
   useUnsavedDraft([address.value, unsubscribeUrl.value, enabled], saving);
   return (
     <FormCard
-      title="Marketing email"
-      state={saving.isSuccess ? "Saved" : ""}
-      action="Save"
+      title={t("Marketing email")}
+      state={saving.isSuccess ? t("Saved") : ""}
+      action={t("Save")}
       submission={saving}
       isDisabled={!mayWrite}
     >
       <Textarea
         className="narrow"
-        label="Postal address"
-        description="The law requires one in marketing email. A post office box is fine."
+        label={t("Postal address")}
+        description={t("The law requires one in marketing email. A post office box is fine.")}
         autosize
         minRows={2}
         {...address.input}
       />
       <TextInput
         className="narrow"
-        label="Own page for unsubscribing (optional)"
-        description="Without it, the footer links to the page of this service."
+        label={t("Own page for unsubscribing (optional)")}
+        description={t("Without it, the footer links to the page of this service.")}
         type="url"
         placeholder="https://shop.example/unsubscribe"
         {...unsubscribeUrl.input}
       />
       <Switch
-        label="Refuse marketing email without a postal address"
+        label={t("Refuse marketing email without a postal address")}
         checked={enabled}
         onChange={(event) => setEnabled(event.currentTarget.checked)}
       />
@@ -81,10 +82,13 @@ function BrandingCard({ branding }: { branding: Branding }) {
     refreshes: ["branding"],
   });
   return (
-    <Card title="Footer of the service">
+    <Card title={t("Footer of the service")}>
       <ErrorNote error={saving.error} />
       <Switch
-        label={`Add “${footer.text.trim()}” to every email, for ${discountPercent} % off`}
+        label={t("Add “{text}” to every email, for {discountPercent} % off", {
+          text: footer.text.trim(),
+          discountPercent,
+        })}
         disabled={!mayWrite || saving.isPending}
         checked={enabled}
         onChange={(event) => saving.mutate(event.currentTarget.checked)}

@@ -7,6 +7,7 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DnsRecords } from "../../parts/dns-records.tsx";
@@ -25,10 +26,12 @@ export function Domains() {
   return (
     <>
       <ErrorNote error={error} />
-      <Card title="Domains">
+      <Card title={t("Domains")}>
         {!data && <Skeleton h={120} />}
         {data?.domains.length === 0 && (
-          <p className="quiet">Email from a domain with these records reaches more inboxes.</p>
+          <p className="quiet">
+            {t("Email from a domain with these records reaches more inboxes.")}
+          </p>
         )}
         {data && data.domains.length > 0 && (
           <DomainTable domains={data.domains} mayWrite={mayWrite} />
@@ -53,7 +56,7 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
   const open = domains.find(({ id }) => id === openId);
   const columns: PlainColumn<Domain>[] = [
     {
-      label: "Domain",
+      label: t("Domain"),
       render: ({ name, statusReason }) => (
         <>
           {name}
@@ -62,16 +65,17 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
       ),
     },
     {
-      label: "Status",
+      label: t("Status"),
       render: ({ status }) => <StatusMark status={status} tone={tones[status]} />,
     },
     {
-      label: "Checked",
+      label: t("Checked"),
       isWide: true,
-      render: ({ lastCheckedAt }) => (lastCheckedAt ? formatAgo(lastCheckedAt, timezone) : "Never"),
+      render: ({ lastCheckedAt }) =>
+        lastCheckedAt ? formatAgo(lastCheckedAt, timezone) : t("Never"),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (domain) => (
         <div className="buttons">
@@ -81,11 +85,11 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
             aria-expanded={domain.id === openId}
             onClick={() => setOpenId(domain.id === openId ? undefined : domain.id)}
           >
-            DNS records
+            {t("DNS records")}
           </Button>
           {mayWrite && (
             <Button variant="default" size="compact-xs" onClick={() => setDeleted(domain)}>
-              Delete
+              {t("Delete")}
             </Button>
           )}
         </div>
@@ -94,20 +98,23 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
   ];
   return (
     <>
-      <PlainTable label="Domains" columns={columns} rows={domains} keyOf={({ id }) => id} />
+      <PlainTable label={t("Domains")} columns={columns} rows={domains} keyOf={({ id }) => id} />
       {open && <DnsRecords domainId={open.id} />}
       {open && mayWrite && <Selectors key={open.id} domain={open} />}
       <ConfirmDialog
-        title="Delete domain"
-        action={`Delete ${deleted?.name ?? ""}`}
+        title={t("Delete domain")}
+        action={t("Delete {name}", { name: deleted?.name ?? "" })}
         isDangerous
         target={deleted}
         change={remove}
         typed={deleted?.name}
         onClose={() => setDeleted(undefined)}
       >
-        Another organization can then prove that it owns {deleted?.name}. To get it back, you
-        publish new DNS records.
+        {t(
+          "Another organization can then prove that it owns {name}. To get it " +
+            "back, you publish new DNS records.",
+          { name: deleted?.name },
+        )}
       </ConfirmDialog>
     </>
   );
@@ -121,10 +128,10 @@ function Selectors({ domain }: { domain: Domain }) {
     refreshes,
   });
   return (
-    <Form action="Check these signatures" submission={saving} className="stack narrow">
+    <Form action={t("Check these signatures")} submission={saving} className="stack narrow">
       <TagsInput
-        label="Names of the provider's signature records (DKIM selectors)"
-        description="The part before ._domainkey. Press Enter after each."
+        label={t("Names of the provider's signature records (DKIM selectors)")}
+        description={t("The part before ._domainkey. Press Enter after each.")}
         value={selectors}
         onChange={setSelectors}
       />
@@ -140,10 +147,10 @@ function NewDomain() {
     onDone: () => name.set(""),
   });
   return (
-    <FormCard title="New domain" action="Show DNS records" submission={adding}>
+    <FormCard title={t("New domain")} action={t("Show DNS records")} submission={adding}>
       <TextInput
         className="narrow"
-        label="Domain of your senders"
+        label={t("Domain of your senders")}
         placeholder="shop.example"
         required
         {...name.input}

@@ -1,19 +1,21 @@
-import { Button, MultiSelect, Select, Skeleton, TextInput } from "@mantine/core";
+import { Button, Checkbox, MultiSelect, Select, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { CreateInvitationRequest, Invitation, Member, Role } from "pennymail";
+import type { ApiKey, CreateInvitationRequest, Invitation, Member, Role } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
-import { capitalize, formatAgo, formatTime } from "../../format.ts";
+import { formatAgo, formatTime } from "../../format.ts";
+import { inSentence, t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard, FormDialog } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { statusName } from "../../parts/status-names.ts";
 import { useTextField } from "../../parts/text-field.ts";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
 import { useUnsavedChanges } from "../../parts/unsaved-changes.ts";
@@ -31,7 +33,7 @@ export function Members() {
   return (
     <>
       <ErrorNote error={members.error ?? pending.error} />
-      <Card title="Members">
+      <Card title={t("Members")}>
         {members.data ? (
           <MemberTable members={members.data.members} roles={roles} mayWrite={mayWrite} />
         ) : (
@@ -48,8 +50,9 @@ export function Members() {
 function useSiteNames(): (siteIds: readonly number[] | null) => string {
   const { sites } = useSite();
   return (siteIds) =>
-    siteIds?.map((id) => sites.find((site) => site.id === id)?.name ?? `Site ${id}`).join(", ") ??
-    "All sites";
+    siteIds
+      ?.map((id) => sites.find((site) => site.id === id)?.name ?? t("Site {id}", { id }))
+      .join(", ") ?? t("All sites");
 }
 
 interface SiteLimitProps {
@@ -63,11 +66,11 @@ function SiteLimit({ value, onChange }: SiteLimitProps) {
   return (
     <MultiSelect
       className="narrow"
-      label="Only these sites (optional)"
-      description="Without a choice, the member can work in all sites."
-      placeholder={value.length === 0 ? "All sites" : ""}
+      label={t("Only these sites (optional)")}
+      description={t("Without a choice, the member can work in all sites.")}
+      placeholder={value.length === 0 ? t("All sites") : ""}
       clearable
-      clearButtonProps={{ "aria-label": "All sites" }}
+      clearButtonProps={{ "aria-label": t("All sites") }}
       data={sites.map(({ id, name }) => ({ value: String(id), label: name }))}
       value={value.map(String)}
       onChange={(ids) => onChange(ids.map(Number))}
@@ -91,8 +94,8 @@ function SitesDialog({ member: { id, email, siteIds }, onClose }: SitesDialogPro
   });
   return (
     <FormDialog
-      title={`Sites of ${email}`}
-      action="Save sites"
+      title={t("Sites of {email}", { email })}
+      action={t("Save sites")}
       submission={saving}
       opened
       onClose={onClose}
@@ -103,7 +106,7 @@ function SitesDialog({ member: { id, email, siteIds }, onClose }: SitesDialogPro
 }
 
 const roleOptions = (roles: Role[]) =>
-  roles.map(({ name }) => ({ value: name, label: capitalize(name) }));
+  roles.map(({ name }) => ({ value: name, label: statusName(name) }));
 
 interface MemberTableProps {
   members: Member[];
@@ -116,19 +119,33 @@ function MemberTable({ members, roles, mayWrite }: MemberTableProps) {
   const [leaving, setLeaving] = useState<Member>();
   const [limited, setLimited] = useState<Member>();
   const siteNames = useSiteNames();
+  const [demoted, setDemoted] = useState<RoleChange>();
+  const [revokeApiKeys, setRevokeApiKeys] = useState(false);
+  const keysOf = useKeysOf();
   const changeRole = useChange({
-    run: ({ id, role }: { id: number; role: RoleName }) => api.members.update(id, { role }),
-    refreshes,
+    run: ({ id, role }: RoleChange) => api.members.update(id, { role, revokeApiKeys }),
+    refreshes: [...refreshes, "apiKeys"],
+    onDone: () => setDemoted(undefined),
   });
   const remove = useChange({
-    run: ({ id }: Member) => api.members.delete(id),
-    refreshes,
+    run: ({ id }: Member) => api.members.delete(id, { revokeApiKeys }),
+    refreshes: [...refreshes, "apiKeys"],
     onDone: () => setLeaving(undefined),
   });
+  /** Asks about the API keys first if the member created some. */
+  const startRoleChange = (change: RoleChange) => {
+    setRevokeApiKeys(false);
+    if (keysOf(change.id).length > 0) setDemoted(change);
+    else changeRole.mutate(change);
+  };
+  const startRemoval = (member: Member) => {
+    setRevokeApiKeys(false);
+    setLeaving(member);
+  };
   const mayChange = ({ id }: Member) => mayWrite && id !== user.id;
   const columns: PlainColumn<Member>[] = [
     {
-      label: "Member",
+      label: t("Member"),
       render: ({ name, email }) => (
         <>
           {name ?? email}
@@ -137,41 +154,41 @@ function MemberTable({ members, roles, mayWrite }: MemberTableProps) {
       ),
     },
     {
-      label: "Role",
+      label: t("Role"),
       render: (member) =>
         mayChange(member) ? (
           <Select
-            aria-label={`Role of ${member.email}`}
+            aria-label={t("Role of {email}", { email: member.email })}
             size="xs"
             w={130}
             allowDeselect={false}
             data={roleOptions(roles)}
             value={member.role}
-            onChange={(role) => changeRole.mutate({ id: member.id, role: role as RoleName })}
+            onChange={(role) => startRoleChange({ ...member, role: role as RoleName })}
           />
         ) : (
-          capitalize(member.role)
+          statusName(member.role)
         ),
     },
-    { label: "Sites", isWide: true, render: ({ siteIds }) => siteNames(siteIds) },
+    { label: t("Sites"), isWide: true, render: ({ siteIds }) => siteNames(siteIds) },
     {
-      label: "Since",
+      label: t("Since"),
       isWide: true,
       render: ({ createdAt }) => formatAgo(createdAt, organization.timezone),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (member) =>
         mayChange(member) && (
           <div className="buttons">
             {member.role !== "owner" && (
               <Button variant="default" size="compact-xs" onClick={() => setLimited(member)}>
-                Sites
+                {t("Sites")}
               </Button>
             )}
-            <Button variant="default" size="compact-xs" onClick={() => setLeaving(member)}>
-              Remove
+            <Button variant="default" size="compact-xs" onClick={() => startRemoval(member)}>
+              {t("Remove")}
             </Button>
           </div>
         ),
@@ -179,22 +196,67 @@ function MemberTable({ members, roles, mayWrite }: MemberTableProps) {
   ];
   return (
     <>
-      <ErrorNote error={changeRole.error} />
-      <PlainTable label="Members" columns={columns} rows={members} keyOf={({ id }) => id} />
+      {!demoted && <ErrorNote error={changeRole.error} />}
+      <PlainTable label={t("Members")} columns={columns} rows={members} keyOf={({ id }) => id} />
       {limited && <SitesDialog member={limited} onClose={() => setLimited(undefined)} />}
       <ConfirmDialog
-        title="Remove member"
-        action={`Remove ${leaving?.email ?? ""}`}
+        title={t("Remove member")}
+        action={t("Remove {email}", { email: leaving?.email ?? "" })}
         isDangerous
         target={leaving}
         change={remove}
         typed={leaving?.email}
         onClose={() => setLeaving(undefined)}
       >
-        {leaving?.email} is signed out at once and can no longer see this organization. API keys
-        that the member created stay valid.
+        <p>
+          {t("{email} is signed out at once and can no longer see this organization.", {
+            email: leaving?.email,
+          })}
+        </p>
+        <KeyChoice keys={keysOf(leaving?.id)} value={revokeApiKeys} onChange={setRevokeApiKeys} />
+      </ConfirmDialog>
+      <ConfirmDialog
+        title={t("Change role")}
+        action={t("Make {email} {role}", {
+          email: demoted?.email ?? "",
+          role: demoted ? inSentence(statusName(demoted.role)) : "",
+        })}
+        target={demoted}
+        change={changeRole}
+        onClose={() => setDemoted(undefined)}
+      >
+        <p>{t("The role works from the member's next request on.")}</p>
+        <KeyChoice keys={keysOf(demoted?.id)} value={revokeApiKeys} onChange={setRevokeApiKeys} />
       </ConfirmDialog>
     </>
+  );
+}
+
+type RoleChange = Pick<Member, "id" | "email"> & { role: RoleName };
+
+/** The API keys that a member created. */
+function useKeysOf(): (memberId: number | undefined) => ApiKey[] {
+  const { data } = useQuery(queries.apiKeys());
+  return (memberId) => data?.apiKeys.filter(({ createdBy }) => createdBy?.id === memberId) ?? [];
+}
+
+interface KeyChoiceProps {
+  keys: ApiKey[];
+  value: boolean;
+  onChange(revokes: boolean): void;
+}
+
+/** API keys keep their rights when their creator loses some. */
+function KeyChoice({ keys, value, onChange }: KeyChoiceProps) {
+  if (keys.length === 0) return null;
+  const names = keys.map(({ name, prefix }) => `${name} (${prefix}…)`).join(", ");
+  return (
+    <Checkbox
+      label={t("Also revoke the API keys that this member created")}
+      description={t("They stay valid otherwise, and programs may need them: {names}", { names })}
+      checked={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
   );
 }
 
@@ -208,11 +270,11 @@ function Invitations({ invitations, mayWrite }: InvitationsProps) {
   const siteNames = useSiteNames();
   const mailing = useChange({ run: ({ id }: Invitation) => api.invitations.resend(id), refreshes });
   const columns: PlainColumn<Invitation>[] = [
-    { label: "Address", render: ({ email }) => email },
-    { label: "Role", render: ({ role }) => capitalize(role) },
-    { label: "Sites", isWide: true, render: ({ siteIds }) => siteNames(siteIds) },
+    { label: t("Address"), render: ({ email }) => email },
+    { label: t("Role"), render: ({ role }) => statusName(role) },
+    { label: t("Sites"), isWide: true, render: ({ siteIds }) => siteNames(siteIds) },
     {
-      label: "Valid until",
+      label: t("Valid until"),
       isWide: true,
       render: ({ status, expiresAt }) =>
         status === "expired" ? (
@@ -222,7 +284,7 @@ function Invitations({ invitations, mayWrite }: InvitationsProps) {
         ),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (invitation) =>
         mayWrite && (
@@ -233,22 +295,31 @@ function Invitations({ invitations, mayWrite }: InvitationsProps) {
               loading={mailing.isPending && mailing.variables === invitation}
               onClick={() => mailing.mutate(invitation)}
             >
-              Resend
+              {t("Resend")}
             </Button>
             <Button variant="default" size="compact-xs" onClick={() => revoke(invitation)}>
-              Revoke
+              {t("Revoke")}
             </Button>
           </div>
         ),
     },
   ];
   return (
-    <Card title="Invitations">
+    <Card title={t("Invitations")}>
       <ErrorNote error={mailing.error} />
       {mailing.isSuccess && (
-        <p role="status">A new link is on its way to {mailing.data.email}. It works for 7 days.</p>
+        <p role="status">
+          {t("A new link is on its way to {email}. It works for 7 days.", {
+            email: mailing.data.email,
+          })}
+        </p>
       )}
-      <PlainTable label="Invitations" columns={columns} rows={invitations} keyOf={({ id }) => id} />
+      <PlainTable
+        label={t("Invitations")}
+        columns={columns}
+        rows={invitations}
+        keyOf={({ id }) => id}
+      />
     </Card>
   );
 }
@@ -257,8 +328,8 @@ const revoke = ({ id, email }: Invitation) =>
   removeWithUndo({
     group: "invitations",
     id,
-    name: "Invitation",
-    consequence: `The link that ${email} got no longer works.`,
+    name: t("Invitation"),
+    consequence: t("The link that {email} got no longer works.", { email }),
     remove: (client) => client.invitations.revoke(id),
     refreshes,
   });
@@ -284,11 +355,11 @@ function InviteForm({ roles }: { roles: Role[] }) {
   });
   useUnsavedChanges(email.value !== "");
   return (
-    <FormCard title="Invite somebody" action="Send invitation" submission={invite}>
-      <TextInput className="narrow" label="Email" type="email" required {...email.input} />
+    <FormCard title={t("Invite somebody")} action={t("Send invitation")} submission={invite}>
+      <TextInput className="narrow" label={t("Email")} type="email" required {...email.input} />
       <Select
         className="narrow"
-        label="Role"
+        label={t("Role")}
         description={roles.find(({ name }) => name === role)?.description}
         allowDeselect={false}
         data={roleOptions(roles)}

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useMe, useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { FormCard } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { useUnsavedDraft } from "../../parts/unsaved-changes.ts";
@@ -29,17 +30,17 @@ export function OrganizationSettings() {
   useUnsavedDraft([name.value, timezone, idleMinutes], saving);
   return (
     <FormCard
-      title="Organization"
-      state={saving.isSuccess ? "Saved" : ""}
-      action="Save organization"
+      title={t("Organization")}
+      state={saving.isSuccess ? t("Saved") : ""}
+      action={t("Save organization")}
       submission={saving}
       isDisabled={!mayWrite}
     >
-      <TextInput className="narrow" label="Name" required {...name.input} />
+      <TextInput className="narrow" label={t("Name")} required {...name.input} />
       <Select
         className="narrow"
-        label="Time zone"
-        description="Reports, days and scheduled campaigns use it."
+        label={t("Time zone")}
+        description={t("Reports, days and scheduled campaigns use it.")}
         searchable
         allowDeselect={false}
         data={timezones.includes(timezone) ? timezones : [timezone, ...timezones]}
@@ -48,8 +49,8 @@ export function OrganizationSettings() {
       />
       <NumberInput
         className="narrow"
-        label="Sign out after minutes without use (optional)"
-        description="Without it, a session lasts until it is ended."
+        label={t("Sign out after minutes without use (optional)")}
+        description={t("Without it, a session lasts until it is ended.")}
         min={5}
         max={10_080}
         allowDecimal={false}

@@ -1,5 +1,6 @@
 import { type ComponentType, lazy } from "react";
 import { useMe, useRights } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 
 export interface Section {
   label: string;
@@ -14,69 +15,75 @@ export interface Section {
 /** Every page of the settings, by the last part of its address. */
 const sections: Record<string, Section> = {
   members: {
-    label: "Members",
-    words: "invite team users roles",
+    label: t("Members"),
+    words: t("invite team users roles"),
     right: "team:read",
     Screen: lazy(async () => ({ default: (await import("./members.tsx")).Members })),
   },
   keys: {
-    label: "API keys",
-    words: "programs token",
+    label: t("API keys"),
+    words: t("programs token"),
     right: "credentials:read",
     Screen: lazy(async () => ({ default: (await import("./api-keys.tsx")).ApiKeys })),
   },
   senders: {
-    label: "Senders",
-    words: "provider from address sending config webhook",
+    label: t("Senders"),
+    words: t("provider from address sending config webhook"),
     right: "sending:read",
     Screen: lazy(async () => ({ default: (await import("./senders.tsx")).Senders })),
   },
   domains: {
-    label: "Domains",
-    words: "dns spf dkim dmarc",
+    label: t("Domains"),
+    words: t("dns spf dkim dmarc"),
     right: "sending:read",
     Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
   },
   sites: {
-    label: "Sites",
-    words: "brands frequency cap",
+    label: t("Sites"),
+    words: t("brands frequency cap"),
     right: "organization:read",
     Screen: lazy(async () => ({ default: (await import("./sites.tsx")).Sites })),
   },
+  brand: {
+    label: t("Brand"),
+    words: t("logo colours fonts corners social links footer language look"),
+    right: "organization:read",
+    Screen: lazy(async () => ({ default: (await import("./brand.tsx")).BrandSettings })),
+  },
   compliance: {
-    label: "Compliance",
-    words: "postal address footer unsubscribe branding",
+    label: t("Compliance"),
+    words: t("postal address footer unsubscribe branding"),
     right: "organization:read",
     Screen: lazy(async () => ({ default: (await import("./compliance.tsx")).ComplianceSettings })),
   },
   organization: {
-    label: "Organization",
-    words: "name time zone sign out",
+    label: t("Organization"),
+    words: t("name time zone sign out"),
     right: "organization:read",
     Screen: lazy(async () => ({
       default: (await import("./organization.tsx")).OrganizationSettings,
     })),
   },
   billing: {
-    label: "Billing",
-    words: "plan credits invoice payment usage",
+    label: t("Billing"),
+    words: t("plan credits invoice payment usage"),
     right: "payment:read",
     Screen: lazy(async () => ({ default: (await import("./billing.tsx")).Billing })),
   },
   "single-sign-on": {
-    label: "Single sign-on",
-    words: "sso login identity provider",
+    label: t("Single sign-on"),
+    words: t("sso login identity provider"),
     right: "login:read",
     Screen: lazy(async () => ({ default: (await import("./single-sign-on.tsx")).SingleSignOn })),
   },
   security: {
-    label: "Your security",
-    words: "password two-step second factor mfa authenticator recovery codes sessions",
+    label: t("Your security"),
+    words: t("password two-step second factor mfa authenticator recovery codes sessions"),
     Screen: lazy(async () => ({ default: (await import("./security.tsx")).Security })),
   },
   system: {
-    label: "System",
-    words: "health operator queues dead letters lanes schedules version",
+    label: t("System"),
+    words: t("health operator queues dead letters lanes schedules version"),
     isForOperators: true,
     Screen: lazy(async () => ({ default: (await import("./system.tsx")).System })),
   },

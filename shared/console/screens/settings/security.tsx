@@ -1,16 +1,24 @@
 import { Button, PasswordInput, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { GetMfaStatusResult, MfaProof, UserSession } from "pennymail";
+import {
+  type GetMfaStatusResult,
+  type MfaProof,
+  PennymailError,
+  type UserSession,
+} from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
+import { inSentence, t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard, FormDialog } from "../../parts/form.tsx";
+import { NewPasswordInput } from "../../parts/new-password-input.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
@@ -30,7 +38,10 @@ export function Security() {
 
 type Factor = "totp" | "emailOtp";
 
-const names: Record<Factor, string> = { totp: "Authenticator app", emailOtp: "Code by email" };
+const names: Record<Factor, string> = {
+  totp: t("Authenticator app"),
+  emailOtp: t("Code by email"),
+};
 
 function SecondFactors({ status }: { status: GetMfaStatusResult }) {
   const { timezone } = useMe().organization;
@@ -39,18 +50,18 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
   const [recoveryCodes, setRecoveryCodes] = useState<string[]>();
   const [isReplacing, setReplacing] = useState(false);
   const columns: PlainColumn<Factor>[] = [
-    { label: "Second step", render: (factor) => names[factor] },
+    { label: t("Second step"), render: (factor) => names[factor] },
     {
-      label: "Status",
+      label: t("Status"),
       render: (factor) => (
         <StatusMark
-          status={status[factor].enabled ? "on" : "off"}
+          status={status[factor].enabled ? t("On") : t("Off")}
           tone={status[factor].enabled ? "good" : "quiet"}
         />
       ),
     },
     {
-      label: "Since",
+      label: t("Since"),
       isWide: true,
       render: (factor) => {
         const { enabledAt } = status[factor];
@@ -58,16 +69,16 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
       },
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (factor) =>
         status[factor].enabled ? (
           <Button variant="default" size="compact-xs" onClick={() => setTurningOff(factor)}>
-            Turn off
+            {t("Turn off")}
           </Button>
         ) : (
           <Button variant="default" size="compact-xs" onClick={() => setTurningOn(factor)}>
-            Turn on
+            {t("Turn on")}
           </Button>
         ),
     },
@@ -77,12 +88,12 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
     setTurningOn(undefined);
   };
   return (
-    <Card title="Two-step sign-in">
+    <Card title={t("Two-step sign-in")}>
       <p className="quiet">
-        With a second step, a stolen password is not enough to sign in as you.
+        {t("With a second step, a stolen password is not enough to sign in as you.")}
       </p>
       <PlainTable
-        label="Second steps"
+        label={t("Second steps")}
         columns={columns}
         rows={["totp", "emailOtp"]}
         keyOf={(factor) => factor}
@@ -92,10 +103,17 @@ function SecondFactors({ status }: { status: GetMfaStatusResult }) {
       ) : (
         (status.totp.enabled || status.emailOtp.enabled) && (
           <p className="quiet">
-            {formatNumber(status.recoveryCodesLeft)} recovery codes are left.{" "}
-            <Button variant="default" size="compact-xs" onClick={() => setReplacing(true)}>
-              Create new codes
-            </Button>
+            {tNodes(
+              "{recoveryCodesLeft} recovery codes are left. <button>Create new codes</button>",
+              {
+                recoveryCodesLeft: formatNumber(status.recoveryCodesLeft),
+                button: (text) => (
+                  <Button variant="default" size="compact-xs" onClick={() => setReplacing(true)}>
+                    {text}
+                  </Button>
+                ),
+              },
+            )}
           </p>
         )
       )}
@@ -123,8 +141,11 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <div className="answer" role="status">
       <p>
-        Keep these recovery codes where you find them without your phone. Each works once. They are
-        not shown again. <CopyAction value={codes.join("\n")} label="Copy the recovery codes" />
+        {t(
+          "Keep these recovery codes where you find them without your phone. Each works once. " +
+            "They are not shown again.",
+        )}{" "}
+        <CopyAction value={codes.join("\n")} label={t("Copy the recovery codes")} />
       </p>
       <ul className="codes mono">
         {codes.map((code) => (
@@ -143,63 +164,79 @@ interface CodesDialogProps {
 
 function AppDialog({ onDone, onClose }: CodesDialogProps) {
   const code = useTextField();
+  const password = useTextField();
   const { data, error } = useQuery(queries.totpSecret());
   const enabling = useChange({
-    run: () => api.mfa.enableTotp({ code: code.value.trim() }),
+    run: () => api.mfa.enableTotp({ code: code.value.trim(), ...toProof(password) }),
     refreshes: ["mfa"],
     onDone: ({ recoveryCodes }) => onDone(recoveryCodes),
   });
   return (
     <FormDialog
-      title="Authenticator app"
-      action="Turn on"
+      title={t("Authenticator app")}
+      action={t("Turn on")}
       submission={enabling}
       error={error}
       opened
       onClose={onClose}
     >
-      <p>Scan this with your app, or enter the key, then enter the code that the app shows.</p>
+      <p>
+        {t("Scan this with your app, or enter the key, then enter the code that the app shows.")}
+      </p>
       {data?.qrCode ? (
-        <img className="qr-code" src={data.qrCode} alt="QR code of the key" width={200} />
+        <img className="qr-code" src={data.qrCode} alt={t("QR code of the key")} width={200} />
       ) : (
         <Skeleton h={200} w={200} />
       )}
       {data?.secret && (
         <p className="mono breaks">
-          {data.secret} <CopyAction value={data.secret} label="Copy the key" />
+          {data.secret} <CopyAction value={data.secret} label={t("Copy the key")} />
         </p>
       )}
       <TextInput
-        label="Code"
+        label={t("Code")}
         autoComplete="one-time-code"
         inputMode="numeric"
         required
         data-autofocus
         {...code.input}
       />
+      {asksForPassword(enabling.error, password) && <CurrentPasswordInput {...password.input} />}
     </FormDialog>
   );
 }
 
 function EmailCodeDialog({ onDone, onClose }: CodesDialogProps) {
   const { user } = useMe();
+  const password = useTextField();
   const enabling = useChange({
-    run: () => api.mfa.enableEmailOtp(),
+    run: () => api.mfa.enableEmailOtp(toProof(password)),
     refreshes: ["mfa"],
     onDone: ({ recoveryCodes }) => onDone(recoveryCodes),
   });
   return (
     <FormDialog
-      title="Code by email"
-      action="Turn on"
+      title={t("Code by email")}
+      action={t("Turn on")}
       submission={enabling}
       opened
       onClose={onClose}
     >
-      <p>After your password, you enter a code that is mailed to {user.email}.</p>
+      <p>
+        {t("After your password, you enter a code that is mailed to {email}.", {
+          email: user.email,
+        })}
+      </p>
+      {asksForPassword(enabling.error, password) && <CurrentPasswordInput {...password.input} />}
     </FormDialog>
   );
 }
+
+type TextField = ReturnType<typeof useTextField>;
+/** The API asks for the password if the sign-in is more than ten minutes ago. */
+const asksForPassword = (error: unknown, { value }: TextField): boolean =>
+  value !== "" || (error instanceof PennymailError && error.code === "password_required");
+const toProof = ({ value }: TextField) => (value ? { password: value } : {});
 
 const turnOff: Record<Factor, (proof: MfaProof) => Promise<unknown>> = {
   totp: (proof) => api.mfa.disableTotp(proof),
@@ -215,8 +252,8 @@ function TurnOffDialog({ factor, onClose }: { factor: Factor; onClose(): void })
   });
   return (
     <FormDialog
-      title={`Turn off: ${names[factor].toLowerCase()}`}
-      action="Turn off"
+      title={t("Turn off: {factor}", { factor: inSentence(names[factor]) })}
+      action={t("Turn off")}
       submission={disabling}
       opened
       onClose={onClose}
@@ -235,21 +272,21 @@ function NewCodesDialog({ onDone, onClose }: CodesDialogProps) {
   });
   return (
     <FormDialog
-      title="New recovery codes"
-      action="Create new codes"
+      title={t("New recovery codes")}
+      action={t("Create new codes")}
       submission={replacing}
       opened
       onClose={onClose}
     >
-      <p>The codes that you have now stop working.</p>
+      <p>{t("The codes that you have now stop working.")}</p>
       <CurrentPasswordInput {...password.input} />
     </FormDialog>
   );
 }
 
-const CurrentPasswordInput = (input: ReturnType<typeof useTextField>["input"]) => (
+const CurrentPasswordInput = (input: TextField["input"]) => (
   <PasswordInput
-    label="Password"
+    label={t("Password")}
     autoComplete="current-password"
     required
     data-autofocus
@@ -266,20 +303,20 @@ function Sessions() {
   });
   const columns: PlainColumn<UserSession>[] = [
     {
-      label: "Device",
+      label: t("Device"),
       render: ({ userAgent, address, current }) => (
         <>
-          {deviceOf(userAgent)} {current && <span className="tag">This one</span>}
+          {deviceOf(userAgent)} {current && <span className="tag">{t("This one")}</span>}
           {address && <small>{address}</small>}
         </>
       ),
     },
     {
-      label: "Last used",
+      label: t("Last used"),
       render: ({ lastUsedAt }) => (lastUsedAt ? formatAgo(lastUsedAt, timezone) : "–"),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: ({ id, current }) =>
         !current && (
@@ -289,17 +326,17 @@ function Sessions() {
             loading={ending.isPending && ending.variables === id}
             onClick={() => ending.mutate(id)}
           >
-            Sign out
+            {t("Sign out")}
           </Button>
         ),
     },
   ];
   return (
-    <Card title="Where you are signed in">
+    <Card title={t("Where you are signed in")}>
       <ErrorNote error={error ?? ending.error} />
       {data ? (
         <PlainTable
-          label="Sessions"
+          label={t("Sessions")}
           columns={columns}
           rows={data.sessions}
           keyOf={({ id }) => id}
@@ -321,14 +358,17 @@ const browsers: [pattern: RegExp, name: string][] = [
 
 /** "Chrome on Linux", or the start of the user agent of a program. */
 function deviceOf(userAgent: string | null): string {
-  if (!userAgent) return "Unknown device";
+  if (!userAgent) return t("Unknown device");
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find((name) => userAgent.includes(name));
   if (!browser) return userAgent.slice(0, 40);
-  return system ? `${browser} on ${system.replace("Mac OS X", "Mac")}` : browser;
+  return system
+    ? t("{browser} on {system}", { browser, system: system.replace("Mac OS X", "Mac") })
+    : browser;
 }
 
 function PasswordForm() {
+  const { user } = useMe();
   const currentPassword = useTextField();
   const newPassword = useTextField();
   const changing = useChange({
@@ -345,26 +385,24 @@ function PasswordForm() {
   });
   return (
     <FormCard
-      title="Password"
-      state={changing.isSuccess ? "Changed" : ""}
-      action="Change password"
+      title={t("Password")}
+      state={changing.isSuccess ? t("Changed") : ""}
+      action={t("Change password")}
       submission={changing}
     >
-      <p className="quiet">Your other sessions are signed out.</p>
+      <p className="quiet">{t("Your other sessions are signed out.")}</p>
       <PasswordInput
         className="narrow"
-        label="Current password"
+        label={t("Current password")}
         autoComplete="current-password"
         required
         {...currentPassword.input}
       />
-      <PasswordInput
+      <NewPasswordInput
         className="narrow"
-        label="New password"
-        description="At least 8 characters. A few words are easy to remember."
-        autoComplete="new-password"
-        required
-        {...newPassword.input}
+        label={t("New password")}
+        field={newPassword}
+        known={[user.email, user.name ?? ""]}
       />
     </FormCard>
   );

@@ -10,12 +10,13 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import type { SendingConfig, UpdateSendingConfigRequest } from "pennymail";
 import { useState } from "react";
-import { useChange } from "../../data/changes.ts";
+import { useChange, useDeletion } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
@@ -24,6 +25,8 @@ import { FormCard, FormDialog } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import {
   CredentialFields,
+  checkCredentials,
+  RefusedCredentials,
   SenderFields,
   useCredentials,
   useSenderFields,
@@ -41,10 +44,12 @@ export function Senders() {
   return (
     <>
       <ErrorNote error={error} />
-      <Card title="Senders">
+      <Card title={t("Senders")}>
         {!data && <Skeleton h={120} />}
         {data?.sendingConfigs.length === 0 && (
-          <p className="quiet">A sender is an address with the provider that sends its email.</p>
+          <p className="quiet">
+            {t("A sender is an address with the provider that sends its email.")}
+          </p>
         )}
         {data && data.sendingConfigs.length > 0 && (
           <SenderTable senders={data.sendingConfigs} mayWrite={mayWrite} />
@@ -63,16 +68,23 @@ function NewSender() {
 function NewSenderForm({ onDone }: { onDone(): void }) {
   const sender = useSenderFields();
   const adding = useChange({
-    run: () => api.sendingConfigs.create(sender.request()),
+    run: async () => {
+      await checkCredentials(sender.provider ?? "", sender.credentials.filled());
+      return api.sendingConfigs.create(sender.request());
+    },
     refreshes,
     onDone,
   });
   const { fromEmail, credentials } = sender;
   useUnsavedChanges(fromEmail.value !== "" || Object.keys(credentials.filled()).length > 0);
   return (
-    <FormCard title="New sender" action="Add sender" submission={adding}>
+    <FormCard
+      title={t("New sender")}
+      action={t("Add sender")}
+      submission={adding.error instanceof RefusedCredentials ? { ...adding, error: null } : adding}
+    >
       <div className="stack narrow">
-        <SenderFields sender={sender} />
+        <SenderFields sender={sender} error={adding.error} />
       </div>
     </FormCard>
   );
@@ -87,14 +99,14 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
   const [edited, setEdited] = useState<SendingConfig>();
   const [deleted, setDeleted] = useState<SendingConfig>();
   const [tested, setTested] = useState<SendingConfig>();
-  const remove = useChange({
-    run: ({ id }: SendingConfig) => api.sendingConfigs.delete(id),
+  const remove = useDeletion({
+    run: ({ id }: SendingConfig, query) => api.sendingConfigs.delete(id, query),
     refreshes,
     onDone: () => setDeleted(undefined),
   });
   const columns: PlainColumn<SendingConfig>[] = [
     {
-      label: "Address",
+      label: t("Address"),
       render: ({ fromEmail, fromName }) => (
         <>
           {fromEmail}
@@ -102,27 +114,30 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
         </>
       ),
     },
-    { label: "Provider", isWide: true, render: (sender) => <ProviderCell sender={sender} /> },
+    { label: t("Provider"), isWide: true, render: (sender) => <ProviderCell sender={sender} /> },
     {
-      label: "Status",
+      label: t("Status"),
       render: ({ verified }) => (
-        <StatusMark status={verified ? "tested" : "not tested"} tone={verified ? "good" : "warn"} />
+        <StatusMark
+          status={verified ? t("Tested") : t("Not tested")}
+          tone={verified ? "good" : "warn"}
+        />
       ),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (sender) =>
         mayWrite && (
           <div className="buttons">
             <Button variant="default" size="compact-xs" onClick={() => setTested(sender)}>
-              Test
+              {t("Test")}
             </Button>
             <Button variant="default" size="compact-xs" onClick={() => setEdited(sender)}>
-              Edit
+              {t("Edit")}
             </Button>
             <Button variant="default" size="compact-xs" onClick={() => setDeleted(sender)}>
-              Delete
+              {t("Delete")}
             </Button>
           </div>
         ),
@@ -130,7 +145,7 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
   ];
   return (
     <>
-      <PlainTable label="Senders" columns={columns} rows={senders} keyOf={({ id }) => id} />
+      <PlainTable label={t("Senders")} columns={columns} rows={senders} keyOf={({ id }) => id} />
       {tested && <TestDialog sender={tested} onClose={() => setTested(undefined)} />}
       {edited && (
         <SenderDialog
@@ -141,16 +156,18 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
         />
       )}
       <ConfirmDialog
-        title="Delete sender"
-        action={`Delete ${deleted?.fromEmail ?? ""}`}
+        title={t("Delete sender")}
+        action={t("Delete {name}", { name: deleted?.fromEmail ?? "" })}
         isDangerous
         target={deleted}
         change={remove}
         typed={deleted && (deleted.fromEmail ?? deleted.provider)}
         onClose={() => setDeleted(undefined)}
       >
-        The credentials are deleted. Templates, campaigns and sequences that use this sender cannot
-        be sent until they have another one.
+        {t(
+          "The credentials are deleted. Templates, campaigns and sequences that " +
+            "use this sender cannot be sent until they have another one.",
+        )}
       </ConfirmDialog>
     </>
   );
@@ -161,11 +178,13 @@ function ProviderCell({ sender: { provider, accountLimits, warmUp } }: { sender:
   return (
     <>
       {name}
-      {warmUp && <small>Warm-up over {warmUp.days} days</small>}
+      {warmUp && <small>{t("Warm-up over {days} days", { days: warmUp.days })}</small>}
       {accountLimits?.emailsPer24Hours != null && (
         <small>
-          {formatNumber(accountLimits.sentLast24Hours)} of{" "}
-          {formatNumber(accountLimits.emailsPer24Hours)} emails in 24 hours
+          {t("{sentLast24Hours} of {emailsPer24Hours} emails in 24 hours", {
+            sentLast24Hours: formatNumber(accountLimits.sentLast24Hours),
+            emailsPer24Hours: formatNumber(accountLimits.emailsPer24Hours),
+          })}
         </small>
       )}
     </>
@@ -187,13 +206,15 @@ function TestDialog({ sender, onClose }: SenderDialogProps) {
   });
   return (
     <FormDialog
-      title={`Test ${sender.fromEmail ?? "the sender"}`}
-      action="Send test email"
+      title={
+        sender.fromEmail ? t("Test {email}", { email: sender.fromEmail }) : t("Test the sender")
+      }
+      action={t("Send test email")}
       submission={testing}
       opened
       onClose={onClose}
     >
-      <TextInput label="Send it to" type="email" required data-autofocus {...to.input} />
+      <TextInput label={t("Send it to")} type="email" required data-autofocus {...to.input} />
     </FormDialog>
   );
 }
@@ -205,17 +226,20 @@ function SenderDialog({
 }: SenderDialogProps & { others: SendingConfig[] }) {
   const fromEmail = useTextField(sender.fromEmail ?? "");
   const fromName = useTextField(sender.fromName ?? "");
+  const replyTo = useTextField(sender.replyTo ?? "");
   const webhookSecret = useTextField();
   const [rate, setRate] = useState<number | "">(sender.ratePerSecond ?? "");
   const [fallback, setFallback] = useState(sender.fallbackConfigId);
   const warmUp = useWarmUp(sender);
   const credentials = useCredentials();
   const saving = useChange({
-    run: () => {
+    run: async () => {
       const filled = credentials.filled();
+      if (Object.keys(filled).length > 0) await checkCredentials(sender.provider, filled);
       return api.sendingConfigs.update(sender.id, {
         fromEmail: fromEmail.value,
         fromName: fromName.value || null,
+        replyTo: replyTo.value || null,
         ratePerSecond: rate === "" ? null : rate,
         fallbackConfigId: fallback,
         ...warmUp.changes(),
@@ -229,16 +253,22 @@ function SenderDialog({
   const providerName = useProviderNames();
   return (
     <FormDialog
-      title={`Edit ${sender.fromEmail ?? "sender"}`}
-      action="Save sender"
+      title={sender.fromEmail ? t("Edit {email}", { email: sender.fromEmail }) : t("Edit sender")}
+      action={t("Save sender")}
       submission={saving}
       opened
       onClose={onClose}
     >
-      <TextInput label="Sender address" type="email" required {...fromEmail.input} />
-      <TextInput label="Sender name (optional)" {...fromName.input} />
+      <TextInput label={t("Sender address")} type="email" required {...fromEmail.input} />
+      <TextInput label={t("Sender name (optional)")} {...fromName.input} />
+      <TextInput
+        label={t("Replies to (optional)")}
+        description={t("Answers go to this address, unless the site has one.")}
+        type="email"
+        {...replyTo.input}
+      />
       <NumberInput
-        label="Emails a second at most (optional)"
+        label={t("Emails a second at most (optional)")}
         min={1}
         allowDecimal={false}
         value={rate}
@@ -246,29 +276,37 @@ function SenderDialog({
       />
       <WarmUpFields warmUp={warmUp} />
       <Select
-        label="Fallback (optional)"
-        description="Takes new email while this provider fails."
+        label={t("Fallback (optional)")}
+        description={t("Takes new email while this provider fails.")}
         clearable
         data={others.map(({ id, fromEmail: address, provider }) => ({
           value: String(id),
-          label: `${address} by ${providerName(provider)}`,
+          label: t("{address} by {provider}", { address, provider: providerName(provider) }),
         }))}
         value={fallback === null ? null : String(fallback)}
         onChange={(id) => setFallback(id ? Number(id) : null)}
       />
-      <p>
-        Let the provider report opens, bounces and complaints to this address:
-        <br />
-        <span className="mono breaks">{sender.webhookUrl}</span>{" "}
-        <CopyAction value={sender.webhookUrl} label="Copy the address for the provider" />
-      </p>
-      <PasswordInput
-        label={`Secret of the reports (${sender.webhookSecretSet ? "stored" : "not stored"})`}
-        description="The provider shows it where you enter the address. Empty keeps it."
-        autoComplete="off"
-        {...webhookSecret.input}
-      />
-      <p className="quiet">Credentials that stay empty are kept.</p>
+      {sender.webhookUrl && (
+        <>
+          <p>
+            {t("Let the provider report opens, bounces and complaints to this address:")}
+            <br />
+            <span className="mono breaks">{sender.webhookUrl}</span>{" "}
+            <CopyAction value={sender.webhookUrl} label={t("Copy the address for the provider")} />
+          </p>
+          <PasswordInput
+            label={
+              sender.webhookSecretSet
+                ? t("Secret of the reports (stored)")
+                : t("Secret of the reports (not stored)")
+            }
+            description={t("The provider shows it where you enter the address. Empty keeps it.")}
+            autoComplete="off"
+            {...webhookSecret.input}
+          />
+        </>
+      )}
+      <p className="quiet">{t("Credentials that stay empty are kept.")}</p>
       <CredentialFields provider={sender.provider} credentials={credentials} isChange />
     </FormDialog>
   );
@@ -316,20 +354,22 @@ function WarmUpFields({ warmUp }: { warmUp: ReturnType<typeof useWarmUp> }) {
   return (
     <>
       <Switch
-        label="Warm up the address"
-        description="A daily limit for campaigns and sequences that grows. Single emails always go."
+        label={t("Warm up the address")}
+        description={t(
+          "A daily limit for campaigns and sequences that grows. Single emails always go.",
+        )}
         checked={plan !== null}
         onChange={({ currentTarget }) => setPlan(currentTarget.checked ? suggestedWarmUp : null)}
       />
       {plan && (
-        <fieldset className="plain-fieldset field-grid" aria-label="Plan of the warm-up">
-          {numberField("Emails on the first day", "firstDayMails", [1, 100_000_000])}
-          {numberField("Emails on the last day", "lastDayMails", [1, 100_000_000])}
-          {numberField("Days", "days", [2, 180])}
+        <fieldset className="plain-fieldset field-grid" aria-label={t("Plan of the warm-up")}>
+          {numberField(t("Emails on the first day"), "firstDayMails", [1, 100_000_000])}
+          {numberField(t("Emails on the last day"), "lastDayMails", [1, 100_000_000])}
+          {numberField(t("Days"), "days", [2, 180])}
         </fieldset>
       )}
       {plan && isRunning && isChanged && (
-        <p className="quiet">A changed plan starts with its first day again.</p>
+        <p className="quiet">{t("A changed plan starts with its first day again.")}</p>
       )}
     </>
   );

@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef } from "react";
 import { useMe } from "../../data/session.ts";
 import { capitalize } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Section, useSections } from "./sections.ts";
 
@@ -21,10 +22,13 @@ export function Settings() {
   return (
     <div className="page">
       <PageHead
-        title="Settings"
-        note={`${organization.name}, ${capitalize(organization.plan)} plan`}
+        title={t("Settings")}
+        note={t("{name}, {plan} plan", {
+          name: organization.name,
+          plan: capitalize(organization.plan),
+        })}
       />
-      <nav ref={tabs} className="tabs" aria-label="Settings">
+      <nav ref={tabs} className="tabs" aria-label={t("Settings")}>
         {allowed.map(([key, { label }]) => (
           <Link
             key={key}
@@ -41,7 +45,7 @@ export function Settings() {
           <SectionScreen Screen={open[1].Screen} />
         </Suspense>
       ) : (
-        <p className="quiet">Your role has no settings here.</p>
+        <p className="quiet">{t("Your role has no settings here.")}</p>
       )}
     </div>
   );

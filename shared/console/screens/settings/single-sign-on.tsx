@@ -14,6 +14,8 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
@@ -40,10 +42,10 @@ export function SingleSignOn() {
 type Role = NonNullable<SsoSettings["defaultRole"]>;
 
 const roles = [
-  { value: "viewer", label: "Viewer" },
-  { value: "marketer", label: "Marketer" },
-  { value: "developer", label: "Developer" },
-  { value: "admin", label: "Admin" },
+  { value: "viewer", label: t("Viewer") },
+  { value: "marketer", label: t("Marketer") },
+  { value: "developer", label: t("Developer") },
+  { value: "admin", label: t("Admin") },
 ] satisfies { value: Role; label: string }[];
 
 function ProviderForm({ sso: { settings, redirectUri } }: { sso: Sso }) {
@@ -70,50 +72,50 @@ function ProviderForm({ sso: { settings, redirectUri } }: { sso: Sso }) {
   useUnsavedDraft([texts, domains, defaultRole, enforced], saving);
   return (
     <FormCard
-      title="Identity provider"
-      state={saving.isSuccess ? "Saved" : ""}
-      action="Save provider"
+      title={t("Identity provider")}
+      state={saving.isSuccess ? t("Saved") : ""}
+      action={t("Save provider")}
       submission={saving}
       isDisabled={!mayWrite}
     >
       <div className="stack narrow">
         <p>
-          Enter this address at the provider as the redirect URI:
+          {t("Enter this address at the provider as the redirect URI:")}
           <br />
           <span className="mono breaks">{redirectUri}</span>{" "}
-          <CopyAction value={redirectUri} label="Copy the redirect URI" />
+          <CopyAction value={redirectUri} label={t("Copy the redirect URI")} />
         </p>
         <TextInput
-          label="Issuer"
+          label={t("Issuer")}
           type="url"
           placeholder="https://login.company.example"
           required
           {...issuer.input}
         />
-        <TextInput label="Client id" required {...clientId.input} />
+        <TextInput label={t("Client id")} required {...clientId.input} />
         <PasswordInput
-          label="Client secret"
-          description={settings ? "Empty keeps the stored one." : undefined}
+          label={t("Client secret")}
+          description={settings ? t("Empty keeps the stored one.") : undefined}
           autoComplete="off"
           required={!settings}
           {...clientSecret.input}
         />
         <TagsInput
-          label="Domains of the members' addresses"
-          description="Each must be verified under Domains."
+          label={t("Domains of the members' addresses")}
+          description={t("Each must be verified under Domains.")}
           value={domains}
           onChange={setDomains}
         />
         <Select
-          label="Role of a new member (optional)"
-          description="Without it, only people with an invitation can sign in."
+          label={t("Role of a new member (optional)")}
+          description={t("Without it, only people with an invitation can sign in.")}
           clearable
           data={roles}
           value={defaultRole}
           onChange={(role) => setDefaultRole(role as Role | null)}
         />
         <Switch
-          label="Members must sign in with the provider"
+          label={t("Members must sign in with the provider")}
           checked={enforced}
           onChange={(event) => setEnforced(event.currentTarget.checked)}
         />
@@ -137,20 +139,27 @@ function TestCard({ settings, loginUrl }: TestCardProps) {
     onDone: () => setRemoved(undefined),
   });
   return (
-    <Card title="Test">
+    <Card title={t("Test")}>
       <p>
-        Members can start at <span className="mono breaks">{loginUrl}</span>{" "}
-        <CopyAction value={loginUrl} label="Copy the address of the sign-in" />
+        {tNodes("Members can start at {address}", {
+          address: <span className="mono breaks">{loginUrl}</span>,
+        })}{" "}
+        <CopyAction value={loginUrl} label={t("Copy the address of the sign-in")} />
       </p>
       {settings.lastFailure && (
-        <p className="tone-bad">The last sign-in failed: {settings.lastFailure.reason}</p>
+        <p className="tone-bad">
+          {t("The last sign-in failed: {reason}", { reason: settings.lastFailure.reason })}
+        </p>
       )}
       <ErrorNote error={testing.error} />
       {testing.data && (
         <ul className="checks" role="status">
           {testing.data.checks.map(({ name, passed, message }) => (
             <li key={name}>
-              <StatusMark status={passed ? "passed" : "failed"} tone={passed ? "good" : "bad"} />
+              <StatusMark
+                status={passed ? t("Passed") : t("Failed")}
+                tone={passed ? "good" : "bad"}
+              />
               {message}
             </li>
           ))}
@@ -159,23 +168,23 @@ function TestCard({ settings, loginUrl }: TestCardProps) {
       {mayWrite && (
         <div className="buttons">
           <Button variant="default" loading={testing.isPending} onClick={() => testing.mutate()}>
-            Test the provider
+            {t("Test the provider")}
           </Button>
           <Button variant="default" onClick={() => setRemoved(settings.issuer)}>
-            Turn off single sign-on
+            {t("Turn off single sign-on")}
           </Button>
         </div>
       )}
       <ConfirmDialog
-        title="Turn off single sign-on"
-        action="Turn off"
+        title={t("Turn off single sign-on")}
+        action={t("Turn off")}
         isDangerous
         target={removed}
         change={remove}
         typed={removed}
         onClose={() => setRemoved(undefined)}
       >
-        Members who signed in with the provider are signed out, and need a password.
+        {t("Members who signed in with the provider are signed out, and need a password.")}
       </ConfirmDialog>
     </Card>
   );

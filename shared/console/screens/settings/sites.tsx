@@ -1,4 +1,4 @@
-import { Button, NumberInput, Skeleton, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, NumberInput, Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { CreateSiteRequest, Site } from "pennymail";
 import { useState } from "react";
@@ -6,12 +6,15 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { RecordSelect } from "../../parts/record-select.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { PreferencePageDialog } from "./preference-page.tsx";
 
 const refreshes = ["sites", "organization"];
 
@@ -21,6 +24,7 @@ export function Sites() {
   const mayWrite = useRight("organization:write");
   const [edited, setEdited] = useState<Site | "new">();
   const [deleted, setDeleted] = useState<Site>();
+  const [paged, setPaged] = useState<Site>();
   const remove = useChange({
     run: ({ id }: Site) => api.sites.delete(id),
     refreshes: [...refreshes, "jobs"],
@@ -28,7 +32,7 @@ export function Sites() {
   });
   const columns: PlainColumn<Site>[] = [
     {
-      label: "Site",
+      label: t("Site"),
       render: ({ name, domain }) => (
         <>
           {name}
@@ -37,22 +41,25 @@ export function Sites() {
       ),
     },
     {
-      label: "Frequency cap",
+      label: t("Frequency cap"),
       isWide: true,
       render: ({ sendFrequencyCapDays: days }) =>
-        days ? `One email in ${days} ${days === 1 ? "day" : "days"}` : "None",
+        days ? t("One email in {days, plural, one {# day} other {# days}}", { days }) : t("None"),
     },
     {
-      label: "Actions",
+      label: t("Actions"),
       isAction: true,
       render: (site) =>
         mayWrite && (
           <div className="buttons">
             <Button variant="default" size="compact-xs" onClick={() => setEdited(site)}>
-              Edit
+              {t("Edit")}
+            </Button>
+            <Button variant="default" size="compact-xs" onClick={() => setPaged(site)}>
+              {t("Preference page")}
             </Button>
             <Button variant="default" size="compact-xs" onClick={() => setDeleted(site)}>
-              Delete
+              {t("Delete")}
             </Button>
           </div>
         ),
@@ -61,17 +68,22 @@ export function Sites() {
   return (
     <>
       <ErrorNote error={error} />
-      <Card title="Sites">
-        <p className="quiet">A site is a brand with its own audience, forms and emails.</p>
+      <Card title={t("Sites")}>
+        <p className="quiet">{t("A site is a brand with its own audience, forms and emails.")}</p>
         {data ? (
-          <PlainTable label="Sites" columns={columns} rows={data.sites} keyOf={({ id }) => id} />
+          <PlainTable
+            label={t("Sites")}
+            columns={columns}
+            rows={data.sites}
+            keyOf={({ id }) => id}
+          />
         ) : (
           <Skeleton h={120} />
         )}
         {mayWrite && (
           <div className="buttons">
             <Button variant="default" onClick={() => setEdited("new")}>
-              Add site
+              {t("Add site")}
             </Button>
           </div>
         )}
@@ -83,17 +95,24 @@ export function Sites() {
           onClose={() => setEdited(undefined)}
         />
       )}
+      {paged && (
+        <PreferencePageDialog key={paged.id} site={paged} onClose={() => setPaged(undefined)} />
+      )}
       <ConfirmDialog
-        title="Delete site"
-        action={`Delete ${deleted?.name ?? ""}`}
+        title={t("Delete site")}
+        action={t("Delete {name}", { name: deleted?.name ?? "" })}
         isDangerous
         target={deleted}
         change={remove}
         typed={deleted?.name}
         onClose={() => setDeleted(undefined)}
       >
-        All contacts, templates, sequences, campaigns, forms and statistics of {deleted?.name} are
-        deleted, and its scheduled email is cancelled. This cannot be undone.
+        {t(
+          "All contacts, templates, sequences, campaigns, forms and statistics " +
+            "of {name} are deleted, and its scheduled email is cancelled. This " +
+            "cannot be undone.",
+          { name: deleted?.name },
+        )}
       </ConfirmDialog>
     </>
   );
@@ -110,8 +129,12 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
   const domain = useTextField(site?.domain ?? "");
   const address = useTextField(site?.physicalAddress ?? "");
   const company = useTextField(site?.companyName ?? "");
+  const replyTo = useTextField(site?.replyTo ?? "");
   const autoBcc = useTextField(site?.autoBcc ?? "");
   const [capDays, setCapDays] = useState<number | "">(site?.sendFrequencyCapDays ?? "");
+  const [reminder, setReminder] = useState<number | "">(site?.confirmationReminderHours ?? "");
+  const [hasArchive, setArchive] = useState(site?.archive ?? false);
+  const [templateId, setTemplateId] = useState(site?.confirmationTemplateId ?? null);
   const [bounces, setBounces] = useState<number | "">(site?.softBounceLimit ?? "");
   const saving = useChange({
     run: () => {
@@ -120,55 +143,104 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         domain: domain.value || null,
         companyName: company.value || null,
         physicalAddress: address.value || null,
+        replyTo: replyTo.value || null,
         autoBcc: autoBcc.value || null,
         sendFrequencyCapDays: capDays === "" ? null : capDays,
         softBounceLimit: bounces === "" ? null : bounces,
+        confirmationReminderHours: reminder === "" ? null : reminder,
+        archive: hasArchive,
       };
-      return site ? api.sites.update(site.id, request) : api.sites.create(request);
+      return site
+        ? api.sites.update(site.id, { ...request, confirmationTemplateId: templateId })
+        : api.sites.create(request);
     },
     refreshes,
     onDone: onClose,
   });
   return (
     <FormDialog
-      title={site ? `Edit ${site.name}` : "Add site"}
-      action="Save site"
+      title={site ? t("Edit {name}", { name: site.name }) : t("Add site")}
+      action={t("Save site")}
       submission={saving}
       opened
       onClose={onClose}
     >
-      <TextInput label="Name" required data-autofocus {...name.input} />
-      <TextInput label="Website (optional)" placeholder="shop.example" {...domain.input} />
+      <TextInput label={t("Name")} required data-autofocus {...name.input} />
+      <TextInput label={t("Website (optional)")} placeholder="shop.example" {...domain.input} />
       <TextInput
-        label="Company (optional)"
-        description="In the footer of marketing email. Without it, the name of the site."
+        label={t("Company (optional)")}
+        description={t("In the footer of marketing email. Without it, the name of the site.")}
         maxLength={200}
         {...company.input}
       />
       <Textarea
-        label="Postal address (optional)"
-        description="In the footer of marketing email. Without it, that of the organization."
+        label={t("Postal address (optional)")}
+        description={t("In the footer of marketing email. Without it, that of the organization.")}
         autosize
         minRows={2}
         {...address.input}
       />
       <NumberInput
-        label="Days between marketing emails to a contact (optional)"
+        label={t("Days between marketing emails to a contact (optional)")}
         min={1}
         allowDecimal={false}
         value={capDays}
         onChange={(value) => setCapDays(value === "" ? "" : Number(value))}
       />
       <NumberInput
-        label="Soft bounces in a row that suppress an address (optional)"
-        description="A full mailbox is a soft bounce. Without a number, the first one suppresses."
+        label={t("Soft bounces in a row that suppress an address (optional)")}
+        description={t(
+          "A full mailbox is a soft bounce. Without a number, the first one suppresses.",
+        )}
         min={1}
         max={10}
         allowDecimal={false}
         value={bounces}
         onChange={(value) => setBounces(value === "" ? "" : Number(value))}
       />
-      <TextInput label="Copy of every single email to (optional)" type="email" {...autoBcc.input} />
+      <TextInput
+        label={t("Replies to (optional)")}
+        description={t("Answers go to this address. Without it, they go to that of the sender.")}
+        type="email"
+        {...replyTo.input}
+      />
+      <TextInput
+        label={t("Copy of every single email to (optional)")}
+        type="email"
+        {...autoBcc.input}
+      />
+      {site && (
+        <RecordSelect
+          group="templates"
+          siteId={site.id}
+          label={t("Email that asks to confirm (optional)")}
+          description={t("A template with the link {{ confirmUrl }}. Without one: our text.")}
+          clearable
+          clearButtonProps={{ "aria-label": t("Use our text") }}
+          value={templateId}
+          onChange={setTemplateId}
+        />
+      )}
+      <NumberInput
+        label={t("Hours until a reminder to confirm (optional)")}
+        description={t("It is sent once. Without a number, there is none.")}
+        min={1}
+        max={720}
+        allowDecimal={false}
+        value={reminder}
+        onChange={(value) => setReminder(value === "" ? "" : Number(value))}
+      />
+      <Checkbox
+        label={t("Public archive")}
+        description={t("A page with the campaigns that you show there, and an RSS feed.")}
+        checked={hasArchive}
+        onChange={({ currentTarget: { checked } }) => setArchive(checked)}
+      />
+      {site?.archive && (
+        <a href={site.archiveUrl} target="_blank" rel="noreferrer">
+          {site.archiveUrl}
+        </a>
+      )}
     </FormDialog>
   );
 }

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { SystemHealth } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
-import { capitalize, countOf, formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { capitalize, formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FieldList } from "../../parts/field-list.tsx";
@@ -28,14 +29,17 @@ function Summary({ health }: { health: SystemHealth }) {
   const { timezone } = useMe().organization;
   const { problems, version, node, schedules, checkedAt } = health;
   return (
-    <Card title="System">
+    <Card title={t("System")}>
       <p className="quiet">
-        The whole installation, with all organizations. Read {formatTime(checkedAt, timezone)} (
-        {timezone}), and again every 15 seconds.
+        {t(
+          "The whole installation, with all organizations. Read {checkedAt} " +
+            "({timezone}), and again every 15 seconds.",
+          { checkedAt: formatTime(checkedAt, timezone), timezone },
+        )}
       </p>
       {problems.length === 0 ? (
         <p>
-          <StatusMark status="all is well" tone="good" />
+          <StatusMark status={t("All is well")} tone="good" />
         </p>
       ) : (
         <ul className="checks">
@@ -49,11 +53,11 @@ function Summary({ health }: { health: SystemHealth }) {
       )}
       <FieldList
         fields={[
-          ["Version", version],
+          [t("Version"), version],
           ["Node", node],
           ...schedules.map(
             ({ name, lastRunAt }) =>
-              [`Last run of ${name}`, formatAgo(lastRunAt, timezone)] as const,
+              [t("Last run of {name}", { name }), formatAgo(lastRunAt, timezone)] as const,
           ),
         ]}
       />
@@ -69,42 +73,51 @@ function Lanes({ lanes }: Pick<SystemHealth, "lanes">) {
   const { timezone } = useMe().organization;
   const columns: PlainColumn<Lane>[] = [
     {
-      label: "Sender",
+      label: t("Sender"),
       render: ({ organizationId, sendingConfigId }) => (
         <>
-          Sending config {sendingConfigId}
-          <small>Organization {organizationId}</small>
+          {t("Sending config {id}", { id: sendingConfigId })}
+          <small>{t("Organization {id}", { id: organizationId })}</small>
         </>
       ),
     },
     {
-      label: "State",
+      label: t("State"),
       render: ({ state, failingSince, resumesAt }) => (
         <>
           <StatusMark status={state} tone={laneTones[state]} />
-          {failingSince && <small>Since {formatTime(failingSince, timezone)}</small>}
-          {resumesAt && <small>Tries again {formatTime(resumesAt, timezone)}</small>}
+          {failingSince && (
+            <small>
+              {t("Since {failingSince}", { failingSince: formatTime(failingSince, timezone) })}
+            </small>
+          )}
+          {resumesAt && (
+            <small>
+              {t("Tries again {resumesAt}", { resumesAt: formatTime(resumesAt, timezone) })}
+            </small>
+          )}
         </>
       ),
     },
     {
-      label: "Emails",
+      label: t("Emails"),
       isNumber: true,
-      render: ({ emails, hasMore }) => `${formatNumber(emails)}${hasMore ? " or more" : ""}`,
+      render: ({ emails, hasMore }) =>
+        hasMore ? t("{count} or more", { count: formatNumber(emails) }) : formatNumber(emails),
     },
     {
-      label: "Oldest",
+      label: t("Oldest"),
       isWide: true,
       render: ({ oldestAt }) => (oldestAt ? formatAgo(oldestAt, timezone) : "–"),
     },
   ];
   return (
-    <Card title="Email that waits for a provider">
+    <Card title={t("Email that waits for a provider")}>
       {lanes.length === 0 ? (
-        <p className="quiet">No campaign or sequence has email that waits.</p>
+        <p className="quiet">{t("No campaign or sequence has email that waits.")}</p>
       ) : (
         <PlainTable
-          label="Email that waits for a provider"
+          label={t("Email that waits for a provider")}
           columns={columns}
           rows={lanes}
           keyOf={({ organizationId, sendingConfigId }) => `${organizationId} ${sendingConfigId}`}
@@ -118,23 +131,23 @@ type Queue = SystemHealth["messageQueues"][number];
 
 /** What the messages of each queue are. */
 const contents: Record<string, string> = {
-  send: "Single emails",
-  lane: "Senders with bulk email",
-  campaigns: "Steps of campaigns and holiday emails",
-  "fan-out": "Audiences that are being reached",
-  drain: "Stored work that is due",
-  "provider-events": "Deliveries, bounces and clicks from providers",
-  forward: "Events for webhooks",
-  submission: "Submissions of forms",
-  advance: "Contacts in sequences",
-  jobs: "Imports, exports and other long work",
-  report: "Reports by email",
-  "system-mail": "Email to users, such as password resets",
+  send: t("Single emails"),
+  lane: t("Senders with bulk email"),
+  campaigns: t("Steps of campaigns and holiday emails"),
+  "fan-out": t("Audiences that are being reached"),
+  drain: t("Stored work that is due"),
+  "provider-events": t("Deliveries, bounces and clicks from providers"),
+  forward: t("Events for webhooks"),
+  submission: t("Submissions of forms"),
+  advance: t("Contacts in sequences"),
+  jobs: t("Imports, exports and other long work"),
+  report: t("Reports by email"),
+  "system-mail": t("Email to users, such as password resets"),
 };
 
 const queueColumns: PlainColumn<Queue>[] = [
   {
-    label: "Queue",
+    label: t("Queue"),
     render: ({ name }) => (
       <>
         {contents[name] ?? capitalize(name)}
@@ -142,21 +155,21 @@ const queueColumns: PlainColumn<Queue>[] = [
       </>
     ),
   },
-  { label: "Waiting", isNumber: true, render: ({ waiting }) => formatNumber(waiting) },
+  { label: t("Waiting"), isNumber: true, render: ({ waiting }) => formatNumber(waiting) },
   {
-    label: "Delayed",
+    label: t("Delayed"),
     isNumber: true,
     isWide: true,
     render: ({ delayed }) => formatNumber(delayed),
   },
   {
-    label: "At work",
+    label: t("At work"),
     isNumber: true,
     isWide: true,
     render: ({ inProgress }) => formatNumber(inProgress),
   },
   {
-    label: "Failed for good",
+    label: t("Failed for good"),
     isNumber: true,
     render: ({ deadLetters }) =>
       deadLetters === 0 ? "0" : <b className="tone-bad">{formatNumber(deadLetters)}</b>,
@@ -164,8 +177,8 @@ const queueColumns: PlainColumn<Queue>[] = [
 ];
 
 const Queues = ({ rows }: { rows: Queue[] }) => (
-  <Card title="Queues">
-    <PlainTable label="Queues" columns={queueColumns} rows={rows} keyOf={({ name }) => name} />
+  <Card title={t("Queues")}>
+    <PlainTable label={t("Queues")} columns={queueColumns} rows={rows} keyOf={({ name }) => name} />
   </Card>
 );
 
@@ -174,25 +187,32 @@ type Work = SystemHealth["dueWork"][number];
 function DueWork({ dueWork }: Pick<SystemHealth, "dueWork">) {
   const { timezone } = useMe().organization;
   const columns: PlainColumn<Work>[] = [
-    { label: "Kind", render: ({ kind }) => capitalize(kind) },
-    { label: "Next or oldest", render: ({ oldestDueAt }) => formatTime(oldestDueAt, timezone) },
+    { label: t("Kind"), render: ({ kind }) => capitalize(kind) },
+    { label: t("Next or oldest"), render: ({ oldestDueAt }) => formatTime(oldestDueAt, timezone) },
     {
-      label: "Late",
+      label: t("Late"),
       isNumber: true,
       render: ({ lateSeconds }) =>
-        lateSeconds < 60 ? "No" : countOf(Math.floor(lateSeconds / 60), "minute"),
+        lateSeconds < 60
+          ? t("No")
+          : t("{count, plural, one {# minute} other {# minutes}}", {
+              count: Math.floor(lateSeconds / 60),
+            }),
     },
   ];
   return (
-    <Card title="Stored work">
+    <Card title={t("Stored work")}>
       <p className="quiet">
-        What has to be done at a time. A schedule looks every minute; a few minutes late is normal.
+        {t(
+          "What has to be done at a time. A schedule looks every minute; a few " +
+            "minutes late is normal.",
+        )}
       </p>
       {dueWork.length === 0 ? (
-        <p className="quiet">There is none now.</p>
+        <p className="quiet">{t("There is none now.")}</p>
       ) : (
         <PlainTable
-          label="Stored work"
+          label={t("Stored work")}
           columns={columns}
           rows={dueWork}
           keyOf={({ kind }) => kind}

@@ -1,6 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { FormDialog } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -29,16 +30,19 @@ export function AddSuppression({ opened, onClose }: AddSuppressionProps) {
   };
   return (
     <FormDialog
-      title="Add address"
-      action="Suppress address"
+      title={t("Add address")}
+      action={t("Suppress address")}
       submission={adding}
       opened={opened}
       onClose={close}
     >
-      <TextInput label="Email" type="email" required data-autofocus {...email.input} />
-      <TextInput label="Note (optional)" maxLength={500} {...detail.input} />
+      <TextInput label={t("Email")} type="email" required data-autofocus {...email.input} />
+      <TextInput label={t("Note (optional)")} maxLength={500} {...detail.input} />
       <p className="quiet">
-        No email goes to the address any more, from any site, not even transactional email.
+        {t(
+          "No email goes to the address any more, from any site, not even " +
+            "transactional email.",
+        )}
       </p>
     </FormDialog>
   );

@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { ReasonMark, words } from "./reasons.tsx";
@@ -21,20 +23,23 @@ export function AddressAnswer({ email, onRemove }: AddressAnswerProps) {
   if (!data.reason || !data.createdAt)
     return (
       <Card title={email}>
-        <p role="status">The address is not suppressed. Email can go to it.</p>
+        <p role="status">{t("The address is not suppressed. Email can go to it.")}</p>
       </Card>
     );
   return (
     <Card title={email}>
       <p role="status">
-        <ReasonMark reason={data.reason} /> since {formatTime(data.createdAt, timezone)}.{" "}
-        {words[data.reason].meaning}
+        {tNodes("{reasonmark} since {createdAt}. {meaning}", {
+          reasonmark: <ReasonMark reason={data.reason} />,
+          createdAt: formatTime(data.createdAt, timezone),
+          meaning: words[data.reason].meaning,
+        })}
       </p>
       {data.detail && <p className="quiet">{data.detail}</p>}
       {onRemove && (
         <div className="buttons">
           <Button variant="default" size="xs" onClick={onRemove}>
-            Remove
+            {t("Remove")}
           </Button>
         </div>
       )}

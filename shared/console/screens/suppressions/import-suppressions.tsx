@@ -3,6 +3,7 @@ import type { ImportSuppressionsResult } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { CountList } from "../../parts/field-list.tsx";
 import { Form } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
@@ -31,26 +32,28 @@ export function ImportSuppressions({ opened, onClose }: ImportSuppressionsProps)
     onClose();
   };
   return (
-    <Modal opened={opened} onClose={close} title="Import suppressions" lockScroll={false}>
+    <Modal opened={opened} onClose={close} title={t("Import suppressions")} lockScroll={false}>
       {importing.data ? (
         <Result result={importing.data} onClose={close} />
       ) : (
         <Form
-          action="Suppress addresses"
+          action={t("Suppress addresses")}
           submission={importing}
           isDisabled={!file && !addresses.value.trim()}
         >
           <FileInput
-            label="CSV file"
-            description="One column must be named email. Columns reason and detail are read, too."
-            placeholder="Choose a file"
+            label={t("CSV file")}
+            description={t(
+              "One column must be named email. Columns reason and detail are read, too.",
+            )}
+            placeholder={t("Choose a file")}
             accept=".csv,.txt,text/csv"
             clearable
             value={file}
             onChange={setFile}
           />
           <Textarea
-            label="Or paste addresses, one per line"
+            label={t("Or paste addresses, one per line")}
             autosize
             minRows={4}
             maxRows={10}
@@ -58,7 +61,10 @@ export function ImportSuppressions({ opened, onClose }: ImportSuppressionsProps)
             {...addresses.input}
           />
           <p className="quiet">
-            Up to 10,000 at once. No email goes to these addresses any more, from any site.
+            {t(
+              "Up to 10,000 at once. No email goes to these addresses any more, from " +
+                "any site.",
+            )}
           </p>
         </Form>
       )}
@@ -67,8 +73,8 @@ export function ImportSuppressions({ opened, onClose }: ImportSuppressionsProps)
 }
 
 const errorColumns: PlainColumn<ImportSuppressionsResult["errors"][number]>[] = [
-  { label: "Line", render: ({ row }) => row },
-  { label: "Reason", render: ({ message }) => message },
+  { label: t("Line"), render: ({ row }) => row },
+  { label: t("Reason"), render: ({ message }) => message },
 ];
 
 interface ResultProps {
@@ -81,20 +87,20 @@ function Result({ result: { imported, skipped, failed, errors }, onClose }: Resu
     <div className="stack" role="status">
       <CountList
         counts={[
-          ["Added", imported],
-          ["Known already or repeated", skipped],
-          ["Not valid", failed],
+          [t("Added"), imported],
+          [t("Known already or repeated"), skipped],
+          [t("Not valid"), failed],
         ]}
       />
       {errors.length > 0 && (
         <PlainTable
-          label="Lines that are not valid"
+          label={t("Lines that are not valid")}
           columns={errorColumns}
           rows={errors}
           keyOf={({ row }) => row}
         />
       )}
-      <Button onClick={onClose}>Done</Button>
+      <Button onClick={onClose}>{t("Done")}</Button>
     </div>
   );
 }

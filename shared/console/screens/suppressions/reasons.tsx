@@ -1,4 +1,5 @@
 import type { Suppression } from "pennymail";
+import { t } from "../../language/translate.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
 export type ReasonName = Suppression["reason"];
@@ -12,35 +13,36 @@ interface ReasonWords {
 
 export const words: Record<ReasonName, ReasonWords> = {
   bounce: {
-    label: "Bounce",
+    label: t("Bounce"),
     tone: "bad",
-    meaning: "The address refused an email for good, so nothing is sent to it.",
+    meaning: t("The address refused an email for good, so nothing is sent to it."),
   },
   spam_report: {
-    label: "Spam report",
+    label: t("Spam report"),
     tone: "bad",
-    meaning: "The recipient reported an email as spam, so nothing is sent to the address.",
+    meaning: t("The recipient reported an email as spam, so nothing is sent to the address."),
   },
   unsubscribe: {
-    label: "Unsubscribed",
+    label: t("Unsubscribed"),
     tone: "quiet",
-    meaning: "The recipient left marketing email. Transactional email is still sent.",
+    meaning: t("The recipient left marketing email. Transactional email is still sent."),
   },
   manual: {
-    label: "Added here",
+    label: t("Added here"),
     tone: "warn",
-    meaning: "Somebody of your organization added the address, so nothing is sent to it.",
+    meaning: t("Somebody of your organization added the address, so nothing is sent to it."),
   },
   import: {
-    label: "Import",
+    label: t("Import"),
     tone: "warn",
-    meaning: "The address came with an import, so nothing is sent to it.",
+    meaning: t("The address came with an import, so nothing is sent to it."),
   },
 };
 
-export const warnings =
-  "Do this only if the address works and its owner wants your email: another bounce or complaint " +
-  "harms the delivery of all your email.";
+export const warnings = t(
+  "Do this only if the address works and its owner wants your email: " +
+    "another bounce or complaint harms the delivery of all your email.",
+);
 
 /** Whether the contact was erased: then the list has only a hash of the address. */
 export const isErased = (email: string): boolean => email.startsWith("sha256:");

@@ -9,6 +9,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, SearchBox } from "../../parts/filters.tsx";
@@ -42,10 +43,10 @@ export function Suppressions() {
     onDone: () => setRemoved(undefined),
   });
   const add = () => mayWrite && setDialog("add");
-  useShortcuts([{ keys: ["c"], label: "Add an address", run: add }]);
+  useShortcuts([{ keys: ["c"], label: t("Add an address"), run: add }]);
   return (
     <div className="page list-page">
-      <PageHead title="Suppressions" note="Addresses that get no email, in all sites">
+      <PageHead title={t("Suppressions")} note={t("Addresses that get no email, in all sites")}>
         {mayWrite && (
           <>
             <Button
@@ -53,10 +54,10 @@ export function Suppressions() {
               leftSection={<IconUpload size={16} />}
               onClick={() => setDialog("import")}
             >
-              Import
+              {t("Import")}
             </Button>
             <Button leftSection={<IconPlus size={16} />} onClick={() => setDialog("add")}>
-              Add address
+              {t("Add address")}
             </Button>
           </>
         )}
@@ -64,14 +65,15 @@ export function Suppressions() {
       <search className="filters">
         <SearchBox
           key={openedRows}
-          label="Email address"
-          placeholder="Look up an email address"
+          label={t("Email address")}
+          placeholder={t("Look up an email address")}
           value={email}
           onSearch={(text) => navigate({ search: (old) => ({ ...old, email: text }) })}
           isSearchable={(text) => /^\S+@\S+\.\S+$/.test(text)}
         />
         <FilterSelect
-          noun="reason"
+          label={t("Reason")}
+          any={t("Any reason")}
           options={reasonOptions}
           value={reason}
           onChange={(value) => navigate({ search: (old) => ({ ...old, reason: value }) })}
@@ -88,14 +90,18 @@ export function Suppressions() {
       <AddSuppression opened={dialog === "add"} onClose={() => setDialog(undefined)} />
       <ImportSuppressions opened={dialog === "import"} onClose={() => setDialog(undefined)} />
       <ConfirmDialog
-        title="Remove from the suppressions"
-        action="Allow email again"
+        title={t("Remove from the suppressions")}
+        action={t("Allow email again")}
         target={removed}
         change={remove}
         onClose={() => setRemoved(undefined)}
       >
-        Email can go to {removed} again, and contacts with this address get back the status that
-        they had before. {warnings}
+        {t(
+          "Email can go to {email} again, and contacts with this address get back the status " +
+            "that they had before.",
+          { email: removed },
+        )}{" "}
+        {warnings}
       </ConfirmDialog>
     </div>
   );
@@ -118,50 +124,54 @@ function SuppressionTable({ reason, onOpen, onRemove }: SuppressionTableProps) {
   const list = { ...pages, rows: pages.rows.map((row, id) => ({ ...row, id })) };
   const columns: Column<Row>[] = [
     {
-      label: "Address",
+      label: t("Address"),
       className: "c-main",
       render: ({ email, detail }) => (
         <span className="who">
-          <b>{isErased(email) ? "Erased contact" : email}</b>
+          <b>{isErased(email) ? t("Erased contact") : email}</b>
           {detail && <span>{detail}</span>}
         </span>
       ),
     },
     {
-      label: "Reason",
+      label: t("Reason"),
       className: "c-status",
       render: (row) => <ReasonMark reason={row.reason} />,
     },
     {
-      label: "Since",
+      label: t("Since"),
       className: "c-when quiet",
       render: ({ createdAt }) => formatAgo(createdAt, timezone),
     },
   ];
   if (onRemove)
     columns.push({
-      label: "Actions",
+      label: t("Actions"),
       className: "c-menu num",
       isAction: true,
       render: ({ email }) =>
         !isErased(email) && (
           <RowMenu
             name={email}
-            actions={[{ label: "Remove", isDangerous: true, run: () => onRemove(email) }]}
+            actions={[{ label: t("Remove"), isDangerous: true, run: () => onRemove(email) }]}
           />
         ),
     });
   return (
     <RowTable
-      label="Suppressions"
+      label={t("Suppressions")}
       columns={columns}
       list={list}
       onOpen={({ email }) => isErased(email) || onOpen(email)}
       empty={
-        <EmptyState title={reason ? "No address with this reason" : "No address is suppressed"}>
+        <EmptyState
+          title={reason ? t("No address with this reason") : t("No address is suppressed")}
+        >
           <p>
-            Bounces, spam reports and unsubscriptions arrive here by themselves. They protect your
-            reputation as a sender.
+            {t(
+              "Bounces, spam reports and unsubscriptions arrive here by themselves. " +
+                "They protect your reputation as a sender.",
+            )}
           </p>
         </EmptyState>
       }

@@ -1,9 +1,11 @@
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { Template } from "pennymail";
 import { type FormEvent, useState } from "react";
 import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ContactChoice, useSampleContact } from "./contact-choice.tsx";
@@ -14,6 +16,8 @@ import { NameAndSubject, TemplatePage } from "./template-page.tsx";
 import { TemplatePreview } from "./template-preview.tsx";
 import { TemplateTest } from "./template-test.tsx";
 import { TemplateVersions } from "./template-versions.tsx";
+import { changedTranslations } from "./translation-draft.ts";
+import { TranslationsTab } from "./translations.tsx";
 import { useTemplateSaving } from "./use-template-saving.ts";
 
 interface CodeTemplateProps {
@@ -30,7 +34,10 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
     template,
     draft,
     isSame,
-    toChanges: (saved) => ({ ...saved }),
+    toChanges: (saved) => ({
+      ...saved,
+      translations: changedTranslations(template.translations, saved.translations),
+    }),
     onReload,
   });
   const submit = (event: FormEvent) => {
@@ -49,40 +56,49 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
         <form onSubmit={submit}>
           <fieldset className="card plain-fieldset" disabled={!mayWrite}>
             <NameAndSubject draft={draft} onChange={change} />
+            <TextInput
+              label={t("Preview text (optional)")}
+              description={t("What inboxes show after the subject. A campaign can have its own.")}
+              maxLength={200}
+              value={draft.previewText ?? ""}
+              onChange={({ currentTarget: { value } }) => change({ previewText: value || null })}
+            />
             {template.designJson !== null && (
               <p className="quiet">
-                Another program has designed this email. What you change here does not change its
-                design.
+                {t(
+                  "Another program has designed this email. What you change here does " +
+                    "not change its design.",
+                )}
               </p>
             )}
             <Tabs
-              label="Parts of the email"
+              label={t("Parts of the email")}
               tabs={{
-                HTML: (
+                [t("HTML")]: (
                   <Source
-                    label="HTML"
+                    label={t("HTML")}
                     language="html"
                     value={draft.html ?? ""}
                     onChange={(html) => change({ html: html || null })}
                     {...part}
                   />
                 ),
-                "Plain text": (
+                [t("Plain text")]: (
                   <PlainText text={draft.text} onChange={(text) => change({ text })} {...part} />
                 ),
               }}
             />
           </fieldset>
         </form>
-        <Card title="Preview" className="preview-card">
+        <Card title={t("Preview")} className="preview-card">
           <ContactChoice {...sample} />
           <Tabs
-            label="Preview"
+            label={t("Preview")}
             tabs={{
-              Email: <TemplatePreview {...shown} />,
-              Checks: <TemplateChecks {...shown} />,
-              "Test email": <TemplateTest {...shown} />,
-              Versions: (
+              [t("Email")]: <TemplatePreview {...shown} />,
+              [t("Checks")]: <TemplateChecks {...shown} />,
+              [t("Test email")]: <TemplateTest {...shown} />,
+              [t("Versions")]: (
                 <TemplateVersions
                   template={template}
                   isChanged={saving.isChanged}
@@ -93,6 +109,17 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
           />
         </Card>
       </div>
+      <Card title={t("Languages")}>
+        <TranslationsTab
+          template={template}
+          own={settled}
+          locale={draft.locale}
+          translations={draft.translations}
+          sample={sample}
+          part={part}
+          onChange={change}
+        />
+      </Card>
     </TemplatePage>
   );
 }

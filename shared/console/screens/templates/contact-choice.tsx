@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { ContactSelect } from "../../parts/contact-select.tsx";
 
 export interface SampleContact {
@@ -23,7 +24,7 @@ export function ContactChoice({ siteId, contacts, contact, choose }: SampleConta
   return (
     <ContactSelect
       siteId={siteId}
-      label="As it looks for"
+      label={t("As it looks for")}
       value={contact}
       onChange={choose}
       suggestions={contacts}

@@ -2,6 +2,7 @@ import { Button, Skeleton } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { lazy, Suspense, useRef } from "react";
 import type { CodeEditorHandle } from "../../editors/code-editor.tsx";
+import { t } from "../../language/translate.ts";
 import { InsertMenu, type InsertOption } from "../../parts/insert-menu.tsx";
 
 const CodeEditor = lazy(async () => ({
@@ -30,7 +31,7 @@ export function Source({ insertOptions, ...props }: SourceProps) {
             size="xs"
             leftSection={<IconPlus size={14} />}
           >
-            Insert a field
+            {t("Insert a field")}
           </Button>
         </InsertMenu>
       )}
@@ -55,11 +56,11 @@ export function PlainText({ text, onChange, ...props }: PlainTextProps) {
     <div className="stack">
       <p className="quiet">
         {text === null
-          ? "It is made from the HTML when the email is sent."
-          : "This text is sent as it is. Empty it to have it made from the HTML."}
+          ? t("It is made from the HTML when the email is sent.")
+          : t("This text is sent as it is. Empty it to have it made from the HTML.")}
       </p>
       <Source
-        label="Plain text"
+        label={t("Plain text")}
         language="text"
         value={text ?? ""}
         onChange={(value) => onChange(value || null)}

@@ -8,6 +8,7 @@ import { api } from "../../data/client.ts";
 import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { FilterSelect, recordOptions } from "../../parts/filters.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
@@ -34,8 +35,8 @@ export function Folders({ siteId, folder, onChange }: FoldersProps) {
     removeWithUndo({
       group: "templateFolders",
       id,
-      name: `Folder “${name}”`,
-      consequence: "Its templates stay, without a folder.",
+      name: t("Folder “{name}”", { name }),
+      consequence: t("Its templates stay, without a folder."),
       remove: (client) => client.templateFolders.delete(id),
       refreshes,
     });
@@ -43,7 +44,8 @@ export function Folders({ siteId, folder, onChange }: FoldersProps) {
   return (
     <>
       <FilterSelect
-        noun="folder"
+        label={t("Folder")}
+        any={t("Any folder")}
         options={recordOptions(folders)}
         value={folder}
         onChange={(id) => onChange(id ? Number(id) : undefined)}
@@ -51,16 +53,20 @@ export function Folders({ siteId, folder, onChange }: FoldersProps) {
       {mayWrite && (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="default" size={36} aria-label="Folders">
+            <ActionIcon variant="default" size={36} aria-label={t("Folders")}>
               <IconFolderCog size={18} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setNamed("new")}>New folder</Menu.Item>
-            {chosen && <Menu.Item onClick={() => setNamed(chosen)}>Rename {chosen.name}</Menu.Item>}
+            <Menu.Item onClick={() => setNamed("new")}>{t("New folder")}</Menu.Item>
+            {chosen && (
+              <Menu.Item onClick={() => setNamed(chosen)}>
+                {t("Rename {name}", { name: chosen.name })}
+              </Menu.Item>
+            )}
             {chosen && (
               <Menu.Item color="red" onClick={() => remove(chosen)}>
-                Delete {chosen.name}
+                {t("Delete {name}", { name: chosen.name })}
               </Menu.Item>
             )}
           </Menu.Dropdown>
@@ -101,13 +107,13 @@ function FolderName({ siteId, folder, onClose, onSaved }: FolderNameProps) {
   });
   return (
     <FormDialog
-      title={folder ? "Rename folder" : "New folder"}
-      action={folder ? "Save name" : "Create folder"}
+      title={folder ? t("Rename folder") : t("New folder")}
+      action={folder ? t("Save name") : t("Create folder")}
       submission={saving}
       opened
       onClose={onClose}
     >
-      <TextInput label="Name" required data-autofocus maxLength={100} {...name.input} />
+      <TextInput label={t("Name")} required data-autofocus maxLength={100} {...name.input} />
     </FormDialog>
   );
 }

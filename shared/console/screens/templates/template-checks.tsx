@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { MailFinding } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { type ShownDraft, variablesOf } from "./draft.ts";
@@ -24,10 +25,11 @@ export function TemplateChecks({ template, draft, contact }: ShownDraft) {
   return (
     <div className="stack">
       <p role="status">
-        {data.findings.length === 0 ? "Nothing was found." : `${summaryOf(data.findings)}.`}{" "}
+        {data.findings.length === 0 ? t("Nothing was found.") : `${summaryOf(data.findings)}.`}{" "}
         <span className="quiet">
-          The HTML has {formatNumber(Math.ceil(data.htmlBytes / 1024))} KB. Gmail cuts off after 102
-          KB.
+          {t("The HTML has {number} KB. Gmail cuts off after 102 KB.", {
+            number: formatNumber(Math.ceil(data.htmlBytes / 1024)),
+          })}
         </span>
       </p>
       <ul className="findings">
@@ -43,9 +45,18 @@ export function TemplateChecks({ template, draft, contact }: ShownDraft) {
   );
 }
 
+const countTexts: Record<MailFinding["severity"], (count: number) => string> = {
+  error: (count) => t("{count, plural, one {# error} other {# errors}}", { count }),
+  warning: (count) => t("{count, plural, one {# warning} other {# warnings}}", { count }),
+  hint: (count) => t("{count, plural, one {# hint} other {# hints}}", { count }),
+};
+
 const summaryOf = (findings: MailFinding[]): string =>
   (["error", "warning", "hint"] as const)
-    .map((severity) => [severity, findings.filter((one) => one.severity === severity).length])
+    .map((severity) => {
+      const count = findings.filter((one) => one.severity === severity).length;
+      return [severity, count] as const;
+    })
     .filter(([, count]) => count)
-    .map(([severity, count]) => `${count} ${severity}${count === 1 ? "" : "s"}`)
+    .map(([severity, count]) => countTexts[severity](count))
     .join(", ");

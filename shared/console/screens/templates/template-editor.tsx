@@ -4,6 +4,7 @@ import type { Template } from "pennymail";
 import { useMemo, useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { parseDesign } from "../../editors/visual/parse-design.ts";
+import { t } from "../../language/translate.ts";
 import { RecordLoading } from "../../parts/record-loading.tsx";
 import { CodeTemplate } from "./code-template.tsx";
 import { VisualTemplate } from "./visual-template.tsx";
@@ -11,7 +12,14 @@ import { VisualTemplate } from "./visual-template.tsx";
 export function TemplateScreen() {
   const { id } = useParams({ from: "/shell/templates/$id" });
   const { data: template, error } = useQuery(queries.template(id));
-  if (!template) return <RecordLoading noun="template" list="/templates" error={error} />;
+  if (!template)
+    return (
+      <RecordLoading
+        missing={t("This template does not exist")}
+        list={{ to: "/templates", label: t("Show all templates") }}
+        error={error}
+      />
+    );
   return <TemplateEditor key={template.id} template={template} />;
 }
 

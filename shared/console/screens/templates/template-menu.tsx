@@ -11,9 +11,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import { useState } from "react";
-import { useChange } from "../../data/changes.ts";
+import { useChange, useDeletion } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import type { RowAction } from "../../parts/row-menu.tsx";
@@ -39,15 +40,15 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
   const copying = useChange({
     run: () => {
       const { siteId, subject, html, text, designJson } = template;
-      const copyName = `Copy of ${name}`.slice(0, 200);
+      const copyName = t("Copy of {name}", { name }).slice(0, 200);
       const content = { subject, html, text, designJson, folderId };
       return api.templates.create({ siteId, name: copyName, ...content });
     },
     refreshes,
     onDone: (copy) => navigate({ to: "/templates/$id", params: { id: copy.id } }),
   });
-  const deleting = useChange({
-    run: (target: number) => api.templates.delete(target),
+  const deleting = useDeletion({
+    run: (target: number, query) => api.templates.delete(target, query),
     refreshes,
     onDone: () => navigate({ to: "/templates", ignoreBlocker: true }),
   });
@@ -61,12 +62,12 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
             leftSection={<IconDots size={16} />}
             loading={copying.isPending}
           >
-            More
+            {t("More")}
           </Button>
         </Menu.Target>
         <Menu.Dropdown className="menu-scroll">
           <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
-            Copy template
+            {t("Copy template")}
           </Menu.Item>
           {actions.map(({ label, run }) => (
             <Menu.Item key={label} leftSection={<IconCode size={16} />} onClick={() => run()}>
@@ -81,7 +82,7 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
                 leftSection={<IconFolder size={16} />}
                 onClick={() => moving.mutate(folder.id)}
               >
-                Move to {folder.name}
+                {t("Move to {name}", { name: folder.name })}
               </Menu.Item>
             ))}
           {folderId !== null && (
@@ -89,7 +90,7 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
               leftSection={<IconFolderOff size={16} />}
               onClick={() => moving.mutate(null)}
             >
-              Take out of its folder
+              {t("Take out of its folder")}
             </Menu.Item>
           )}
           <Menu.Item
@@ -97,21 +98,24 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
             leftSection={<IconTrash size={16} />}
             onClick={() => setDeleted(id)}
           >
-            Delete template
+            {t("Delete template")}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ConfirmDialog
         title={name}
-        action="Delete template"
+        action={t("Delete template")}
         isDangerous
         target={deleted}
         change={deleting}
         typed={name}
         onClose={() => setDeleted(undefined)}
       >
-        The template and its versions are gone for good. Emails that are on their way are still
-        sent. A template that a campaign or sequence uses cannot be deleted.
+        {t(
+          "The template and its versions are gone for good. Emails that are on " +
+            "their way are still sent. A template that a campaign or sequence uses " +
+            "cannot be deleted.",
+        )}
       </ConfirmDialog>
     </>
   );

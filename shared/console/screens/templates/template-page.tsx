@@ -3,6 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import type { ReactNode } from "react";
 import { useRight } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
+import { tNodes } from "../../language/translate-nodes.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import type { RowAction } from "../../parts/row-menu.tsx";
@@ -25,7 +27,7 @@ export function TemplatePage(props: TemplatePageProps) {
   const { template, saving, actions, onReload, children } = props;
   const mayWrite = useRight("content:write");
   const save = () => mayWrite && saving.save();
-  useShortcuts([{ keys: ["mod+S"], label: "Save the template", run: save, inFields: true }]);
+  useShortcuts([{ keys: ["mod+S"], label: t("Save the template"), run: save, inFields: true }]);
   useUnsavedChanges(saving.isChanged);
   return (
     <div className="page">
@@ -33,14 +35,17 @@ export function TemplatePage(props: TemplatePageProps) {
         title={template.name}
         note={
           <>
-            <Link to="/templates">Templates</Link> · Version {template.version}{" "}
-            <span role="status">{saving.isSaved && "Saved"}</span>
+            {tNodes("<link>Templates</link> · Version {version}", {
+              link: (text) => <Link to="/templates">{text}</Link>,
+              version: template.version,
+            })}{" "}
+            <span role="status">{saving.isSaved && t("Saved")}</span>
           </>
         }
       >
         {mayWrite && (
           <Button disabled={!saving.isChanged} loading={saving.isPending} onClick={save}>
-            Save template
+            {t("Save template")}
           </Button>
         )}
         {mayWrite && <TemplateMenu template={template} actions={actions} />}
@@ -61,12 +66,15 @@ function ConflictNote({ saving, onReload }: ConflictNoteProps) {
   return (
     <div className="error-note" role="alert">
       <p>
-        Somebody else has saved this template since you opened it, so yours is not saved yet. The
-        version that you replace stays in the list of versions.
+        {t(
+          "Somebody else has saved this template since you opened it, so yours " +
+            "is not saved yet. The version that you replace stays in the list of " +
+            "versions.",
+        )}
       </p>
       <div className="buttons">
         <Button variant="default" size="xs" onClick={onReload}>
-          Show theirs and lose mine
+          {t("Show theirs and lose mine")}
         </Button>
         <Button
           variant="default"
@@ -74,7 +82,7 @@ function ConflictNote({ saving, onReload }: ConflictNoteProps) {
           loading={saving.isPending}
           onClick={() => saving.overwrite()}
         >
-          Save mine over theirs
+          {t("Save mine over theirs")}
         </Button>
       </div>
     </div>
@@ -90,14 +98,14 @@ export function NameAndSubject({ draft, onChange }: NameAndSubjectProps) {
   return (
     <>
       <TextInput
-        label="Name"
+        label={t("Name")}
         required
         maxLength={200}
         value={draft.name}
         onChange={({ currentTarget: { value } }) => onChange({ name: value })}
       />
       <TextInput
-        label="Subject"
+        label={t("Subject")}
         required
         maxLength={998}
         value={draft.subject}

@@ -1,4 +1,5 @@
 import { api } from "../../data/client.ts";
+import { t } from "../../language/translate.ts";
 import { TestEmailForm } from "../../parts/test-email-form.tsx";
 import type { ShownDraft } from "./draft.ts";
 
@@ -12,7 +13,9 @@ export function TemplateTest({ template, draft, contact }: ShownDraft) {
   return (
     <div className="stack">
       <TestEmailForm
-        description="Up to five addresses, separated by commas. What is not saved yet is sent too."
+        description={t(
+          "Up to five addresses, separated by commas. What is not saved yet is sent too.",
+        )}
         send={send}
       />
     </div>

@@ -7,6 +7,7 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
@@ -33,23 +34,23 @@ export function TemplateVersions({ template, isChanged, onRestored }: TemplateVe
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={160} />;
   const columns: PlainColumn<TemplateVersion>[] = [
     {
-      label: "Version",
+      label: t("Version"),
       render: ({ version, subject, current }) => (
         <>
-          {version} {current && <span className="tag">Current</span>}
+          {version} {current && <span className="tag">{t("Current")}</span>}
           <small>{subject}</small>
         </>
       ),
     },
-    { label: "Saved", isWide: true, render: ({ savedAt }) => formatTime(savedAt, timezone) },
+    { label: t("Saved"), isWide: true, render: ({ savedAt }) => formatTime(savedAt, timezone) },
     {
-      label: "Restore",
+      label: t("Restore"),
       isAction: true,
       render: (version) =>
         mayWrite &&
         !version.current && (
           <Button variant="default" size="xs" onClick={() => setChosen(version)}>
-            Restore version {version.version}
+            {t("Restore version {version}", { version: version.version })}
           </Button>
         ),
     },
@@ -57,20 +58,20 @@ export function TemplateVersions({ template, isChanged, onRestored }: TemplateVe
   return (
     <>
       <PlainTable
-        label="Versions"
+        label={t("Versions")}
         columns={columns}
         rows={data.versions}
         keyOf={({ version }) => version}
       />
       <ConfirmDialog
         title={template.name}
-        action={`Restore version ${chosen?.version}`}
+        action={t("Restore version {version}", { version: chosen?.version })}
         target={chosen}
         change={restoring}
         onClose={() => setChosen(undefined)}
       >
-        Its content becomes a new version. The current one stays in this list.
-        {isChanged && " Changes that are not saved yet are lost."}
+        {t("Its content becomes a new version. The current one stays in this list.")}{" "}
+        {isChanged && t("Changes that are not saved yet are lost.")}
       </ConfirmDialog>
     </>
   );

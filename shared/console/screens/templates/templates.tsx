@@ -7,6 +7,7 @@ import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { SearchBox } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
@@ -35,21 +36,21 @@ export function Templates() {
   );
   const [isChoosing, setChoosing] = useState(false);
   const choose = () => setChoosing(mayWrite && site !== undefined);
-  useShortcuts([{ keys: ["c"], label: "New template", run: choose }]);
+  useShortcuts([{ keys: ["c"], label: t("New template"), run: choose }]);
   const newTemplate = mayWrite && site && (
     <Button leftSection={<IconPlus size={16} />} onClick={choose}>
-      New template
+      {t("New template")}
     </Button>
   );
   return (
     <div className="page list-page">
-      <PageHead title="Templates" note="Content for campaigns, sequences and the API">
+      <PageHead title={t("Templates")} note={t("Content for campaigns, sequences and the API")}>
         {newTemplate}
       </PageHead>
       <search className="filters">
         <SearchBox
-          label="Search templates"
-          placeholder="Part of the name"
+          label={t("Search templates")}
+          placeholder={t("Part of the name")}
           value={search}
           onSearch={(next) => navigate({ search: (old) => ({ ...old, search: next }) })}
         />
@@ -62,7 +63,7 @@ export function Templates() {
         )}
       </search>
       <RowTable
-        label="Templates"
+        label={t("Templates")}
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
@@ -89,17 +90,17 @@ export function Templates() {
 }
 
 const NothingMatches = () => (
-  <EmptyState title="No template matches">
-    <p>Clear the search, or choose another folder.</p>
+  <EmptyState title={t("No template matches")}>
+    <p>{t("Clear the search, or choose another folder.")}</p>
   </EmptyState>
 );
 
 const NoTemplates = ({ onCreate }: { onCreate: (() => void) | undefined }) => (
-  <EmptyState title="No template yet">
-    <p>A template is the content of an email, with fields that each recipient fills.</p>
+  <EmptyState title={t("No template yet")}>
+    <p>{t("A template is the content of an email, with fields that each recipient fills.")}</p>
     {onCreate && (
       <Button variant="default" onClick={onCreate}>
-        Create a template
+        {t("Create a template")}
       </Button>
     )}
   </EmptyState>
@@ -107,7 +108,7 @@ const NoTemplates = ({ onCreate }: { onCreate: (() => void) | undefined }) => (
 
 const columnsIn = (timezone: string): Column<TemplateMeta>[] => [
   {
-    label: "Template",
+    label: t("Template"),
     className: "c-main",
     render: ({ name, subject }) => (
       <span className="who">
@@ -116,9 +117,13 @@ const columnsIn = (timezone: string): Column<TemplateMeta>[] => [
       </span>
     ),
   },
-  { label: "Fields", className: "c-tags quiet", render: ({ variables }) => variables.join(", ") },
   {
-    label: "Changed",
+    label: t("Fields"),
+    className: "c-tags quiet",
+    render: ({ variables }) => variables.join(", "),
+  },
+  {
+    label: t("Changed"),
     className: "c-when quiet",
     render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
   },

@@ -4,7 +4,9 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import type { Job } from "pennymail";
 import { api } from "../../data/client.ts";
 import { isRunning } from "../../data/jobs.ts";
+import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { ReadableError } from "../../parts/readable-error.ts";
 
 /** Leads to the progress of a job that runs, and to the result of one that has ended. */
 export function JobResult({ job }: { job: Job }) {
@@ -20,8 +22,8 @@ export function JobResult({ job }: { job: Job }) {
 }
 
 const labelOf = (job: Job): string => {
-  if (isRunning(job)) return "Show progress";
-  return job.failed ? "Show errors" : "Show result";
+  if (isRunning(job)) return t("Show progress");
+  return job.failed ? t("Show errors") : t("Show result");
 };
 
 function linkOf({ type, id }: Job): LinkProps | undefined {
@@ -36,7 +38,8 @@ function Download({ exportId, name }: { exportId: number; name: string }) {
   const downloading = useMutation({
     mutationFn: async () => {
       const { downloadUrl } = await api.exports.get(exportId);
-      if (!downloadUrl) throw new Error("The file was deleted after 7 days. Export again.");
+      if (!downloadUrl)
+        throw new ReadableError(t("The file was deleted after 7 days. Export again."));
       // A browser shows JSON instead of saving it, unless the link says so.
       Object.assign(document.createElement("a"), { href: downloadUrl, download: "" }).click();
     },
@@ -45,11 +48,11 @@ function Download({ exportId, name }: { exportId: number; name: string }) {
     <>
       <Button
         size="compact-sm"
-        aria-label={`Download file: ${name}`}
+        aria-label={t("Download file: {name}", { name })}
         loading={downloading.isPending}
         onClick={() => downloading.mutate()}
       >
-        Download file
+        {t("Download file")}
       </Button>
       <ErrorNote error={downloading.error} />
     </>

@@ -1,11 +1,13 @@
 // Long work of the organization, on every screen: a button while something runs, and a panel with
 // each job. The service knows the jobs, so they are found again after a reload.
+
 import { ActionIcon, Button, UnstyledButton } from "@mantine/core";
 import { IconChecks, IconProgress, IconX } from "@tabler/icons-react";
 import type { Job } from "pennymail";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { isRunning, keyOf, putAway } from "../../data/jobs.ts";
 import { useSite } from "../../data/session.ts";
+import { t } from "../../language/translate.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { JobResult } from "./job-result.tsx";
 
@@ -30,9 +32,11 @@ export function JobButton({ jobs, isOpen, onToggle }: JobButtonProps) {
 
 function labelOf(jobs: Job[]): string {
   const running = jobs.filter(isRunning);
-  if (running.length > 1) return `${running.length} jobs at work`;
+  if (running.length > 1) return t("{count} jobs at work", { count: running.length });
   if (running[0]) return running[0].name;
-  return jobs.length === 1 ? "1 job finished" : `${jobs.length} jobs finished`;
+  return jobs.length === 1
+    ? t("1 job finished")
+    : t("{count} jobs finished", { count: jobs.length });
 }
 
 /** The average of several jobs. Without a value, it only shows that something is done. */
@@ -44,7 +48,7 @@ function JobProgress({ jobs }: { jobs: Job[] }) {
       className="wide-progress"
       max={100}
       {...(known.length > 0 && { value: Math.round(sum / known.length) })}
-      aria-label="Progress"
+      aria-label={t("Progress")}
     />
   );
 }
@@ -75,26 +79,26 @@ export function JobPanel({ jobs, onClose }: JobPanelProps) {
   };
   const ended = jobs.filter((job) => !isRunning(job));
   return (
-    <aside className="job-panel" aria-label="Background work" onKeyDown={closeByKey}>
+    <aside className="job-panel" aria-label={t("Background work")} onKeyDown={closeByKey}>
       <header>
-        <h2>Background work</h2>
+        <h2>{t("Background work")}</h2>
         {ended.length > 0 && (
           <Button variant="subtle" size="compact-sm" onClick={() => putAway(ended)}>
-            Put away finished
+            {t("Put away finished")}
           </Button>
         )}
         <ActionIcon
           ref={closeButton}
           variant="subtle"
           color="gray"
-          aria-label="Close"
+          aria-label={t("Close")}
           onClick={onClose}
         >
           <IconX size={18} />
         </ActionIcon>
       </header>
       {ended.length < jobs.length && (
-        <p className="quiet">It goes on when you leave the page or close the window.</p>
+        <p className="quiet">{t("It goes on when you leave the page or close the window.")}</p>
       )}
       <ul>
         {jobs.map((job) => (

@@ -4,7 +4,8 @@ import type { Job } from "pennymail";
 import { useEffect, useRef, useState } from "react";
 import { isRunning, isShown, jobsQuery, keyOf, putAway, usePutAway } from "../../data/jobs.ts";
 import { useMe } from "../../data/session.ts";
-import { capitalize } from "../../format.ts";
+import { t } from "../../language/translate.ts";
+import { statusName } from "../../parts/status-names.ts";
 
 const dayMs = 86_400_000;
 
@@ -15,6 +16,7 @@ const changedGroups: Record<Job["type"], string[]> = {
   contact_action: ["contactActions", "contacts", "lists", "tags", "suppressions"],
   campaign_audit: ["campaigns"],
   site_erasure: [],
+  field_conversion: ["contacts", "contactFields"],
 };
 
 interface ShownJobs {
@@ -69,16 +71,16 @@ function refreshAfter(queryClient: QueryClient, { type }: Job): void {
 }
 
 const describe = ({ name, state, status }: Job): string =>
-  `${capitalize(status)}: ${name}. ${state}`;
+  `${statusName(status)}: ${name}. ${state}`;
 
 /** A screen reader reads it when it has finished what it reads. */
 function notify({ name, state, status }: Job): void {
   notifications.show({
     role: "status",
     title: name,
-    message: `${capitalize(status)}: ${state}`,
+    message: `${statusName(status)}: ${state}`,
     color: status === "completed" ? "teal" : "red",
     autoClose: 8_000,
-    closeButtonProps: { "aria-label": "Close" },
+    closeButtonProps: { "aria-label": t("Close") },
   });
 }

@@ -1,8 +1,8 @@
 // Contacts as the source of an export, by the filters of their list.
 import { joinedNames, typedCell } from "../../../kernel/csv-cells.ts";
 import type { ExportTable } from "../../../kernel/table-export.ts";
-import * as pages from "../../audience/contacts/contact-listing.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactListing from "../../audience/contacts/contact-listing.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
@@ -11,13 +11,13 @@ import type { TopicState } from "../../audience/topics/topic-choice-schemas.ts";
 import { compareByEmail, type OwnColumns, type SourceFactory } from "./export-source.ts";
 
 export const contactSource: SourceFactory = async (orgId, filter) => {
-  const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
+  const { siteId, ...contactFilter } = await contactListing.resolveFilter({ orgId }, filter);
   const readMails = createMailReader({ orgId, siteId });
   return {
     topics: (await listOfSite(orgId, siteId)).map(({ id, name }) => ({ id, name })),
     // A filter that runs in code may need any attribute, so all attributes are read.
     readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
-      reader.readShard({ orgId, siteId }, shard, {
+      contactReader.readShard({ orgId, siteId }, shard, {
         ...contactFilter,
         after,
         limit,
@@ -52,6 +52,8 @@ const trailingColumns = [
   "lastClickedAt",
   "createdAt",
   "updatedAt",
+  "externalId",
+  "locale",
 ] as const;
 /** Lists of named records, such as tags, become their names. */
 export const joinNames = (groups: { name: string }[]): string =>

@@ -10,9 +10,9 @@ export interface ExportProgress {
 }
 
 /** The number of shards that were read to their end. */
-export const countFinished = (cursors: ExportProgress["cursors"] = {}): number =>
+export const countFinished = (cursors: ExportProgress["cursors"]): number =>
   Object.values(cursors).filter((cursor) => cursor === null).length;
 
 /** Progress in per cent. The shards have about the same size. */
 export const toPercent = (written: ExportProgress | undefined): number =>
-  Math.floor((100 * countFinished(written?.cursors)) / emailShards.length);
+  Math.floor((100 * countFinished(written?.cursors ?? {})) / emailShards.length);

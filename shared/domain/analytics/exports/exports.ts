@@ -1,19 +1,19 @@
 // Exports of any size, which a worker writes to S3; see run-export.ts.
 import * as z from "zod";
-import * as blobs from "../../../adapters/s3/objects.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
-import type { Caller, CallerScope } from "../../../caller.ts";
+import { type Caller, type CallerScope, requireOrganizationAccess } from "../../../caller.ts";
 import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { invalid } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
 import { type JobAttributes, startedJobAttributes, toStarter } from "../../../kernel/job-index.ts";
-import type { Leased } from "../../../kernel/lease.ts";
+import type { Leased } from "../../../kernel/leases.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import { type ExportFormat, exportFormats } from "../../../kernel/table-export.ts";
 import { dueShardOf, indexAttributes, indexes } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
-import * as pages from "../../audience/contacts/contact-listing.ts";
+import * as contactListing from "../../audience/contacts/contact-listing.ts";
 import * as sites from "../../identity/sites.ts";
 import { type ExportProgress, toPercent } from "./export-progress.ts";
 import {
@@ -116,11 +116,14 @@ export async function resolveSite(
   request: ExportRequest,
 ): Promise<ExportRequest> {
   const { type, filter } = request;
-  if (!siteExportTypes.has(type)) return request;
+  if (!siteExportTypes.has(type)) {
+    requireOrganizationAccess(caller);
+    return request;
+  }
   if (type === "campaign-audit") return resolveAudit(caller, request);
   if (type !== "contacts")
     return { ...request, filter: { siteId: await sites.resolveSiteId(caller, filter.siteId) } };
-  const { siteId } = await pages.resolveFilter(caller, filter);
+  const { siteId } = await contactListing.resolveFilter(caller, filter);
   return { ...request, filter: { ...filter, siteId } };
 }
 
@@ -142,9 +145,15 @@ export const dueAttributes = (id: number, seconds: number) =>
 export const enqueueRun = (orgId: number, exportId: number): Promise<void> =>
   enqueue(queues.jobs, [{ job: "export", orgId, exportId }], { group: orgId });
 
-/** Throws 404, or 403 for a key bound to another site. */
-export const find = async (caller: CallerScope, id: number): Promise<Export> =>
-  toApi(await records.find<ExportRecord>("EXPORT", caller, id));
+/**
+ * Throws 404, or 403 for a caller who is limited to other sites, or to any if the export is of the
+ * whole organization.
+ */
+export async function find(caller: CallerScope, id: number): Promise<Export> {
+  const record = await records.find<ExportRecord>("EXPORT", caller, id);
+  if (record.siteId === null) requireOrganizationAccess(caller);
+  return toApi(record);
+}
 
 // The lifecycle rule of the bucket deletes the file then.
 const fileTtlSeconds = 7 * 24 * 3600;
@@ -164,7 +173,7 @@ async function toApi({
   const isStored =
     status === "completed" && epochSeconds() - Date.parse(updatedAt) / 1000 < fileTtlSeconds;
   const downloadUrl = isStored
-    ? await blobs.presignDownload(blob, `${type}.${format}`, urlSeconds)
+    ? await objects.presignDownload(blob, `${type}.${format}`, urlSeconds)
     : null;
   const progress = status === "completed" ? 100 : Math.min(99, toPercent(written));
   const rows = status === "completed" ? (written?.rows ?? 0) : null;

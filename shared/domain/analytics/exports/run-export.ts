@@ -1,9 +1,8 @@
 // Writes an export to S3 part by part. Each part saves the position, where the next worker resumes.
 // The columns of a CSV file come from the first rows of each shard. If a later row has another
 // custom field, the worker reads all rows for their columns and starts the file again.
-import * as blobs from "../../../adapters/s3/objects.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import { addSeconds, now } from "../../../clock.ts";
-import type { Lease } from "../../../kernel/lease.ts";
 import {
   finishJob,
   type JobOutcome,
@@ -11,6 +10,7 @@ import {
   saveProgress,
   takeJob,
 } from "../../../kernel/leased-job.ts";
+import type { Lease } from "../../../kernel/leases.ts";
 import { inParallel, mergeStreams } from "../../../kernel/parallel.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { formatWriters } from "../../../kernel/table-export.ts";
@@ -57,12 +57,10 @@ async function acquireJob(orgId: number, id: number): Promise<ExportJob | undefi
 async function writeExport(job: ExportJob): Promise<JobOutcome> {
   const { item } = job;
   const source = await allSources[item.type](item.orgId, item.filter);
-  // An export that an earlier version began has no cursors.
-  if (!item.written?.cursors && !(await startFile(job, await sampleColumns(item, source))))
-    return "lost";
+  if (!item.written && !(await startFile(job, await sampleColumns(item, source)))) return "lost";
   const outcome = await writeParts(job, source);
   if (outcome !== "done") return outcome;
-  await blobs.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
+  await objects.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
   await finishJob(job, { status: "completed" });
   return "done";
 }
@@ -70,7 +68,7 @@ async function writeExport(job: ExportJob): Promise<JobOutcome> {
 /** Starts the file with these columns. False if another worker has taken the export over. */
 async function startFile(job: ExportJob, columns: StoredColumns): Promise<boolean> {
   const { blob, format } = job.item;
-  const uploadId = await blobs.startMultipartUpload(blob, formatWriters[format].contentType);
+  const uploadId = await objects.startMultipartUpload(blob, formatWriters[format].contentType);
   return saveProgress(job, { columns, written: { uploadId, parts: [], rows: 0, cursors: {} } });
 }
 
@@ -158,7 +156,7 @@ async function writePart(
     cursors = { ...cursors, ...cursor };
   }
   if (isAtEnd(cursors)) texts.push(writer.footer(shape));
-  const tag = await blobs.uploadPart(
+  const tag = await objects.uploadPart(
     { key: item.blob, uploadId, part: parts.length + 1 },
     Buffer.from(texts.join("")),
   );

@@ -3,13 +3,18 @@ import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { type QueryPage, queryPages } from "../../../adapters/dynamodb/table.ts";
 import type { ExportTable } from "../../../kernel/table-export.ts";
 import { ranges } from "../../../keys.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
 import type { Suppression } from "../../audience/suppressions/suppressions.ts";
-import * as reportedContacts from "../contact-reports.ts";
-import { type ContactReport, contactReports } from "../contact-reports.ts";
-import * as reportedSequences from "../sequence-reports.ts";
+import {
+  type ContactReport,
+  contactQueryFor,
+  contactReportColumns,
+  contactReports,
+  toReportedContacts,
+} from "../contact-reports.ts";
+import * as sequenceReports from "../sequence-reports.ts";
 import { contactSource, joinNames } from "./contact-source.ts";
 import {
   compareByEmail,
@@ -22,15 +27,18 @@ import {
 const contactReportSource =
   (report: ContactReport): SourceFactory =>
   async (orgId, { siteId }) => {
-    const contactFilter = await reportedContacts.contactQueryFor(orgId, siteId!, report);
+    const contactFilter = await contactQueryFor(orgId, siteId!, report);
     const readMails = createMailReader({ orgId, siteId: siteId! });
     return {
       readPages: (shard, { after, limit } = {}) =>
-        reader.readShard({ orgId, siteId: siteId! }, shard, { ...contactFilter, after, limit }),
-      toRows: async (items) =>
-        reportedContacts.toReportedContacts(orgId, await readMails(items as ContactItem[])),
+        contactReader.readShard({ orgId, siteId: siteId! }, shard, {
+          ...contactFilter,
+          after,
+          limit,
+        }),
+      toRows: async (items) => toReportedContacts(orgId, await readMails(items as ContactItem[])),
       customFieldsOf: () => [],
-      tableFor: () => tableOf("contacts", reportedContacts.contactReportColumns),
+      tableFor: () => tableOf("contacts", contactReportColumns),
       compare: compareByEmail,
     };
   };
@@ -57,15 +65,15 @@ export const exportSources: Record<Exclude<ExportType, "campaign-audit">, Source
   ) as Record<ContactReport, SourceFactory>),
   "stalled-enrollments": async (orgId, { siteId }) => ({
     readPages: (shard, { after } = {}) =>
-      reportedSequences.readStalledPages({ orgId, siteId: siteId! }, shard, after),
+      sequenceReports.readStalledPages({ orgId, siteId: siteId! }, shard, after),
     toRows: async (items) =>
-      (items as reportedSequences.StalledItem[]).map(reportedSequences.toStalledEnrollment),
+      (items as sequenceReports.StalledItem[]).map(sequenceReports.toStalledEnrollment),
     customFieldsOf: () => [],
-    tableFor: () => tableOf("enrollments", reportedSequences.stalledColumns),
+    tableFor: () => tableOf("enrollments", sequenceReports.stalledColumns),
     compare: (a, b) =>
-      reportedSequences.compareNewestFirst(
-        a as reportedSequences.StalledItem,
-        b as reportedSequences.StalledItem,
+      sequenceReports.compareNewestFirst(
+        a as sequenceReports.StalledItem,
+        b as sequenceReports.StalledItem,
       ),
   }),
 };

@@ -4,6 +4,7 @@ import type { CallerScope } from "../../../caller.ts";
 import { Count, RecordId } from "../../../kernel/record-fields.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import * as sites from "../../identity/sites.ts";
+import * as confirmations from "./confirmations.ts";
 import { ContactRow } from "./contact-schema.ts";
 import { type UpsertOptions, type UpsertOutcome, upsert } from "./upserts.ts";
 
@@ -30,6 +31,8 @@ export async function save(
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const parsed = rows.map((row) => ContactRow.safeParse(row, { error: validationMessages }));
   const validRows = parsed.flatMap(({ data }) => data ?? []);
+  if (validRows.some(({ sendConfirmation }) => sendConfirmation))
+    await confirmations.requireSender(caller.orgId);
   const outcomes = (await upsert({ caller, siteId }, validRows, options)).values();
   const results = parsed.map(({ data, error }, index): BulkResult => {
     const outcome: UpsertOutcome = data

@@ -6,6 +6,7 @@ import { randomBase62 } from "../../../ids.ts";
 import { positionParts } from "../../../kernel/paging.ts";
 import { keys } from "../../../keys.ts";
 import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
+import type { ConfirmedRequest } from "./confirmation-schema.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
 /** How a choice was made. */
@@ -13,6 +14,7 @@ export interface Consent {
   source: ConsentEntry["source"];
   ipAddress?: string | undefined;
   sendId?: number | undefined;
+  confirmation?: ConfirmedRequest | undefined;
 }
 
 export type ConsentItem = Partial<ConsentEntry> & Consent & { at: string };
@@ -25,7 +27,7 @@ export const positionPattern = new RegExp(`^CONSENT\\|${positionParts.time}\\|[0
 export function consentLogWrite(
   { orgId, id }: Pick<ContactItem, "orgId" | "id">,
   consent: Consent,
-  change: Partial<Pick<ConsentEntry, "status" | "topics">>,
+  change: Partial<Pick<ConsentEntry, "status" | "topics" | "snoozedUntil" | "leaving">>,
 ): Write {
   const at = now().toISOString();
   return put(keys.contactLog(orgId, id, `${logPrefix}${at}|${randomBase62(8)}`), {
@@ -42,11 +44,28 @@ export const topicLogWrites = (
   topics: ConsentEntry["topics"],
 ): Write[] => (topics.length ? [consentLogWrite(contact, consent, { topics })] : []);
 
+/** The evidence that a request subscribed or unsubscribed the contact, or changed its topics. */
+export function requestConsentWrites(
+  before: ContactItem,
+  { status }: ContactItem,
+  topics: ConsentEntry["topics"],
+): Write[] {
+  const isChoice = status === "subscribed" || status === "unsubscribed";
+  const change = {
+    ...(isChoice && status !== before.status && { status }),
+    ...(topics.length && { topics }),
+  };
+  return Object.keys(change).length ? [consentLogWrite(before, { source: "api" }, change)] : [];
+}
+
 export const toConsentEntry = (item: ConsentItem): ConsentEntry => ({
   source: item.source,
   ipAddress: item.ipAddress ?? null,
   sendId: item.sendId ?? null,
+  confirmation: item.confirmation ?? null,
   status: item.status ?? null,
   topics: item.topics ?? [],
+  snoozedUntil: item.snoozedUntil ?? null,
+  leaving: item.leaving ?? null,
   createdAt: item.at,
 });

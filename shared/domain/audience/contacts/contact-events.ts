@@ -1,20 +1,16 @@
-// The commit of every change of contacts, with what follows from it: webhook events and entries in
-// the departure log.
+// The commit of every change of contacts, with what follows from it: webhook events, entries in the
+// departure log, and notes for triggers.
 import { isDeepStrictEqual } from "node:util";
 import type { Write } from "../../../adapters/dynamodb/table.ts";
 import { prepareEvents, type RecordEvent } from "../../webhooks/record-events.ts";
 import { listOfSite } from "../topics/site-topics.ts";
 import type { ContactItem, ContactStatus } from "./contact-schema.ts";
+import { textFields } from "./contact-search-text.ts";
 import { commitDepartures } from "./departures.ts";
-
-/** A contact before and after a change. A new one has no `before`, a deleted one no `after`. */
-export interface ContactTransition {
-  before?: ContactItem | undefined;
-  after?: ContactItem | undefined;
-}
+import { type ContactTransition, contactReactions, type NoteOptions } from "./reactions.ts";
 
 /** How many writes `commitContactChanges` adds to a transaction at most. */
-export const maxExtraWrites = 2;
+export const maxExtraWrites = 3;
 
 /**
  * Every change of the fields, the status or the topics of contacts is committed here. Contacts that
@@ -24,18 +20,26 @@ export const maxExtraWrites = 2;
  */
 export async function commitContactChanges<T>(
   orgId: number,
-  { transitions, repeatedIds = [] }: { transitions: ContactTransition[]; repeatedIds?: number[] },
+  {
+    transitions,
+    repeatedIds = [],
+    ...noteOptions
+  }: {
+    transitions: ContactTransition[];
+    repeatedIds?: number[];
+  } & NoteOptions,
   commit: (extraWrites: Write[]) => Promise<T>,
 ): Promise<T> {
-  const [events, departed] = await Promise.all([
+  const [events, departed, note] = await Promise.all([
     prepareEvents(orgId, () => transitions.flatMap(listEvents)),
     listDeparted(transitions),
+    contactReactions().noteChanges(orgId, transitions, noteOptions),
   ]);
   const contactIds = [...new Set([...departed.map(({ id }) => id), ...repeatedIds])];
   const result = await commitDepartures(orgId, { contactIds }, (logWrites) =>
-    commit([...logWrites, ...events.writes]),
+    commit([...logWrites, ...events.writes, ...note.writes]),
   );
-  await events.afterCommit();
+  await Promise.all([events.afterCommit(), note.afterCommit()]);
   return result;
 }
 
@@ -69,10 +73,11 @@ async function leavesTopic(before: ContactItem, after: ContactItem): Promise<boo
 const listAdded = (before = new Set<number>(), after = new Set<number>()): Set<number> =>
   after.difference(before);
 
-const textFields = ["firstName", "lastName", "phone", "company", "timezone", "source"] as const;
-const comparedFields = ["email", ...textFields, "customFields", "status"] as const;
+// The address has a place of its own in an event.
+const dataFields = textFields.filter((field) => field !== "email");
+const comparedFields = [...textFields, "customFields", "status"] as const;
 
-function listEvents({ before, after }: ContactTransition): RecordEvent[] {
+function listEvents({ before, after, mergedInto }: ContactTransition): RecordEvent[] {
   const contact = after ?? before;
   if (!contact) return [];
   const toEvent = (event: RecordEvent["event"], more: object = {}): RecordEvent => ({
@@ -81,7 +86,7 @@ function listEvents({ before, after }: ContactTransition): RecordEvent[] {
     email: contact.email,
     details: { siteId: contact.siteId, data: { ...toData(contact), ...more } },
   });
-  if (!after) return [toEvent("contact.deleted")];
+  if (!after) return [toEvent("contact.deleted", { mergedInto: mergedInto ?? null })];
   const changed = before ? listChangedFields(before, after) : [];
   const isUnsubscribed =
     subscriptionOf(after) === "unsubscribed" &&
@@ -97,11 +102,11 @@ const listChangedFields = (before: ContactItem, after: ContactItem): string[] =>
   comparedFields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
 
 /** A suppressed contact keeps the status that it had. */
-const subscriptionOf = ({ status, unsuppressed }: ContactItem): ContactStatus =>
+export const subscriptionOf = ({ status, unsuppressed }: ContactItem): ContactStatus =>
   status === "suppressed" ? (unsuppressed ?? "subscribed") : status;
 
 const toData = (contact: ContactItem): object => ({
-  ...Object.fromEntries(textFields.map((field) => [field, contact[field] ?? null])),
+  ...Object.fromEntries(dataFields.map((field) => [field, contact[field] ?? null])),
   customFields: contact.customFields ?? {},
   status: contact.status,
   createdAt: contact.createdAt,

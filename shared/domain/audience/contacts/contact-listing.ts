@@ -17,7 +17,7 @@ import {
   toPagination,
 } from "../../../kernel/paging.ts";
 import * as records from "../../../kernel/records.ts";
-import * as counters from "../../../kernel/sharded-counters.ts";
+import * as shardedCounters from "../../../kernel/sharded-counters.ts";
 import {
   emailShards,
   type GroupKey,
@@ -30,14 +30,16 @@ import {
 import * as sites from "../../identity/sites.ts";
 import * as groups from "../groups/groups.ts";
 import * as segments from "../segments/segments.ts";
-import * as reader from "./contact-reader.ts";
+import * as contactReader from "./contact-reader.ts";
 import {
   type Contact,
   type ContactItem,
   contactStatuses,
+  ExternalId,
   groupAttribute,
 } from "./contact-schema.ts";
 import * as contacts from "./contacts.ts";
+import { getContactIds } from "./external-ids.ts";
 
 const Id = QueryId;
 /** Selects contacts for a list or an export. */
@@ -58,6 +60,9 @@ export const ContactFilter = z.object({
   tagId: Id.optional().describe("Only contacts with this tag."),
   listId: Id.optional().describe("Only contacts on this list."),
   segmentId: Id.optional().describe("Only contacts that match this segment."),
+  externalId: ExternalId.optional().describe(
+    "Only the contact with this id in your own system: at most one of each site.",
+  ),
 });
 export type ContactFilter = z.output<typeof ContactFilter>;
 
@@ -91,27 +96,43 @@ async function queryContacts(
     ([, one]) => one !== undefined,
   );
   if (name === undefined) return listNewest(caller, request, siteId);
+  if (!others.length && filter.externalId !== undefined)
+    return listByExternalId(caller, request, { siteId, externalId: filter.externalId });
   if (!others.length && name in groupKindByFilter)
     return listMembers(caller, request, {
       kind: groupKindByFilter[name as keyof typeof groupKindByFilter],
       id: value as number,
       siteId,
     });
-  const { search, status, ...named } = filter;
+  const { search, status, externalId, ...named } = filter;
   const siteIds = Object.values(named).every((one) => one === undefined)
     ? await sites.listVisibleSiteIds(caller, undefined)
     : [];
   if (siteIds.length > 1)
     return listAcrossSites({ orgId: caller.orgId, siteIds }, request, {
-      filter: all(...plainConditions({ search, status })),
+      filter: all(...plainConditions({ search, status, externalId })),
     });
   const wanted = await resolveFilter(caller, filter);
-  const { items, next } = await reader.readSitePage(
+  const { items, next } = await contactReader.readSitePage(
     { orgId: caller.orgId, siteId: wanted.siteId },
     request,
     wanted,
   );
   return { items, next, total: null };
+}
+
+async function listByExternalId(
+  caller: Caller,
+  request: PageRequest,
+  { siteId, externalId }: { siteId: number | undefined; externalId: string },
+): Promise<ContactPage> {
+  const siteIds = await sites.listVisibleSiteIds(caller, siteId);
+  refuseTooMany(siteIds);
+  const contactIds = await getContactIds(caller.orgId, siteIds, externalId);
+  const items = await contacts.getByIds(caller.orgId, contactIds, { consistent: true });
+  const skip = countSkipped(request);
+  const shown = items.slice(skip, skip + request.limit);
+  return { items: shown, next: undefined, total: items.length };
 }
 
 const sitePattern = /^\d{1,16}#[^\s@]+@[^\s@]+$/;
@@ -123,7 +144,7 @@ const sitePattern = /^\d{1,16}#[^\s@]+@[^\s@]+$/;
 async function listAcrossSites(
   { orgId, siteIds }: { orgId: number; siteIds: number[] },
   request: PageRequest,
-  wanted: reader.ContactQuery,
+  wanted: contactReader.ContactQuery,
 ): Promise<ContactPage> {
   refuseTooMany(siteIds);
   const position = positionOf(request, sitePattern);
@@ -139,7 +160,7 @@ async function listAcrossSites(
     .toSorted((a, b) => b - a)
     .filter((id) => first === undefined || id <= first)) {
     const after = siteId === first ? address : undefined;
-    const page = await reader.readSitePage(
+    const page = await contactReader.readSitePage(
       { orgId, siteId },
       { limit: enough - items.length, cursor: after },
       wanted,
@@ -170,8 +191,8 @@ const groupKindByFilter = { tagId: "TAG", listId: "LIST" } as const satisfies Re
  */
 export async function resolveFilter(
   caller: CallerScope,
-  { siteId: given, search, status, tagId, listId, segmentId }: ContactFilter,
-): Promise<reader.ContactQuery & { siteId: number }> {
+  { siteId: given, search, status, tagId, listId, segmentId, externalId }: ContactFilter,
+): Promise<contactReader.ContactQuery & { siteId: number }> {
   const [tag, list, segment] = await Promise.all([
     tagId === undefined ? undefined : records.find<groups.Group>("TAG", caller, tagId),
     listId === undefined ? undefined : records.find<groups.Group>("LIST", caller, listId),
@@ -181,23 +202,24 @@ export async function resolveFilter(
   const segmentQuery =
     segment && (await segments.queryForRules({ orgId: caller.orgId, siteId }, segment.rules));
   const conditions: Condition[] = [
-    ...plainConditions({ search, status }),
+    ...plainConditions({ search, status, externalId }),
     ...(tag ? [contains("tags", tag.id)] : []),
     ...(list ? [contains("lists", list.id)] : []),
     ...(segmentQuery?.filter ? [segmentQuery.filter] : []),
   ];
   return {
+    ...segmentQuery,
     siteId,
     filter: conditions.length ? all(...conditions) : undefined,
-    test: segmentQuery?.test,
-    readMails: segmentQuery?.readMails,
   };
 }
 
 const plainConditions = ({
   search,
   status,
-}: Pick<ContactFilter, "search" | "status">): Condition[] => [
+  externalId,
+}: Pick<ContactFilter, "search" | "status" | "externalId">): Condition[] => [
+  ...(externalId === undefined ? [] : [equals("externalId", externalId)]),
   ...(status === undefined ? [] : [equals("status", status)]),
   ...(search === undefined ? [] : [contains("search", search.toLowerCase())]),
 ];
@@ -252,7 +274,7 @@ async function listNewest(
       sortKeyOf: ({ newsk }) => newsk,
       cursorPattern: newestPattern,
     }),
-    counters.sumShards(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId))),
+    shardedCounters.sumShards(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId))),
   ]);
   const items = await getMany<ContactItem>(page);
   return {

@@ -8,6 +8,7 @@ import { countSkipped, type PageRequest, positionOf } from "../../../kernel/pagi
 import { inParallel } from "../../../kernel/parallel.ts";
 import { emailShards, ranges } from "../../../keys.ts";
 import type { MailReader } from "../mail-counts/mail-counts.ts";
+import type { EventReader } from "../segments/event-history.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
 /** Selects contacts; all of them when it is empty. */
@@ -18,6 +19,8 @@ export interface ContactQuery {
   test?: ((contact: ContactItem) => boolean) | undefined;
   /** Adds the mails that `test` needs. */
   readMails?: MailReader | undefined;
+  /** Adds the events that `test` needs. */
+  readEvents?: EventReader | undefined;
   /** Attributes that `test` reads. A count reads only these. */
   attributes?: string[] | undefined;
 }
@@ -60,6 +63,7 @@ async function readPage(
     filter,
     test,
     readMails,
+    readEvents,
     projection: attributes,
     after,
     limit,
@@ -71,27 +75,28 @@ async function readPage(
     after,
     limit,
   });
-  return { ...page, items: await filterInCode(page.items, { test, readMails }) };
+  return { ...page, items: await filterInCode(page.items, { test, readMails, readEvents }) };
 }
 
 /** Returns the contacts as they are stored. */
 export async function filterInCode(
   items: ContactItem[],
-  { test, readMails }: Pick<ContactQuery, "test" | "readMails">,
+  { test, readMails, readEvents }: Pick<ContactQuery, "test" | "readMails" | "readEvents">,
 ): Promise<ContactItem[]> {
   if (!test || !items.length) return items;
-  const tested = readMails ? await readMails(items) : items;
+  const counted = readMails ? await readMails(items) : items;
+  const tested = readEvents ? await readEvents(counted) : counted;
   return items.filter((_, i) => test(tested[i]!));
 }
 
 /** Exact. Reads the whole site: 76 read units per 1,000 contacts. */
 export async function countContacts(
   site: SiteRef,
-  { filter, test, readMails, attributes }: ContactQuery = {},
+  { filter, test, attributes, ...readers }: ContactQuery = {},
 ): Promise<number> {
   const counted = await inParallel(emailShards.length, emailShards, (shard) =>
     test
-      ? countInCode(site, shard, { filter, test, readMails, projection: attributes })
+      ? countInCode(site, shard, { filter, test, ...readers, projection: attributes })
       : countOf(ranges.contacts(site.orgId, site.siteId, shard), { filter, limit: maxPageSize }),
   );
   return counted.reduce((sum, n) => sum + n, 0);

@@ -1,30 +1,24 @@
 // Schemas of contacts: in the API and in storage.
 import * as z from "zod";
 import { EmailAddress, singleLineText } from "../../../kernel/email-fields.ts";
-import { isReservedName } from "../../../kernel/json.ts";
+import { Locale } from "../../../kernel/locales.ts";
 import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
-import { StoredNumber, storable } from "../../../kernel/stored-json.ts";
 import type { GroupKind } from "../../../keys.ts";
 import { Timezone } from "../../identity/organizations.ts";
 import type { SiteTopic } from "../topics/site-topics.ts";
 import { TopicChoiceList, TopicState } from "../topics/topic-choice-schemas.ts";
 import { toTopicStates } from "../topics/topic-choices.ts";
+import { isConfirmable, SendConfirmation, unconfirmable } from "./confirmation-schema.ts";
+import { CustomFields } from "./custom-fields.ts";
+import type { FieldValue } from "./parse-field-value.ts";
+import { getSnoozeEnd } from "./snooze-state.ts";
 
 export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
 export type ContactStatus = (typeof contactStatuses)[number];
 
 const text = singleLineText(200).nullable();
-const maxCustomFields = 100;
-export const CustomFieldName = singleLineText(100)
-  .min(1)
-  .refine((name) => !isReservedName(name), "is reserved");
-export const CustomFields = z
-  .record(CustomFieldName, z.union([z.string().max(2000), StoredNumber, z.boolean(), z.null()]))
-  .refine(
-    (fields) => Object.keys(fields).length <= maxCustomFields,
-    `must have at most ${maxCustomFields} fields`,
-  )
-  .check(storable(20_000));
+
+export const ExternalId = singleLineText(200).min(1);
 
 const fields = {
   firstName: text.describe("First name, or `null`. Templates read it as `firstName`."),
@@ -35,14 +29,21 @@ const fields = {
     "IANA time zone of the contact, such as `Europe/Berlin`. Campaigns at local time and send " +
       "windows of sequences use it. `null`: the time zone of the window or the organization.",
   ),
+  locale: Locale.nullable().describe("Language (BCP 47), such as `de` or `pt-BR`, or `null`."),
   customFields: CustomFields.describe(
     "Your own fields: up to 100 names of up to 100 characters, each with a string of up to " +
-      "2,000 characters, a number, a boolean or `null`. At most 20,000 bytes of JSON. " +
-      "Templates and segments read them as `customFields.<name>`.",
+      "2,000 characters, a number, a boolean, a list of up to 100 strings or `null`. At most " +
+      "20,000 bytes of JSON. The values of a declared field (PUT /contact-fields/:fieldName) are " +
+      "read by its type, and only a declared list takes a list: a value that cannot be read is " +
+      "refused. Templates and segments read them as `customFields.<name>`.",
   ),
   source: text.describe(
     "Where the contact came from, as free text. If none is given, imports set `import` and " +
       "forms set `form: <name>`.",
+  ),
+  externalId: ExternalId.nullable().describe(
+    "Id of the contact in your own system, or `null`. At most one contact of a site has it; " +
+      "letter case counts.",
   ),
 };
 
@@ -53,14 +54,6 @@ export const NamedRecord = z
     name: z.string().describe("Name of the record."),
   })
   .meta({ id: "NamedRecord" });
-
-/** A contact for which a request failed. */
-export const FailedContact = z
-  .object({
-    contactId: RecordId.describe("Id of the contact, from the request."),
-    error: z.string().describe("Why it failed, in one sentence."),
-  })
-  .meta({ id: "FailedContact" });
 
 export const Contact = z
   .object({
@@ -86,6 +79,10 @@ export const Contact = z
         "All topics of the contact's site, in their order. Only `subscribed` contacts get email " +
           "on any of them.",
       ),
+    snoozedUntil: Timestamp.nullable().describe(
+      "Until when the contact has paused marketing email on the preference page. `null`: it has " +
+        "not, or the pause is over.",
+    ),
     score: z
       .number()
       .describe(
@@ -129,6 +126,7 @@ const inputFields = {
       "Status of the new contact. Defaults to `subscribed`. For an update by POST " +
         "/contacts/bulk: the status stays if none is given.",
     ),
+  sendConfirmation: SendConfirmation.optional(),
   tags: z
     .array(GroupName)
     .max(maxGroupsAtOnce)
@@ -165,6 +163,7 @@ export const NewContact = z
     ),
     ...inputFields,
   })
+  .refine(isConfirmable, unconfirmable)
   .meta({
     examples: [
       {
@@ -177,13 +176,13 @@ export const NewContact = z
   });
 export type NewContact = z.output<typeof NewContact>;
 
+const RowEmail = EmailAddress.describe(
+  "Email address of the contact. A contact of the site that has it is updated.",
+);
 /** A row of a bulk request or an import. */
-export const ContactRow = z.object({
-  email: EmailAddress.describe(
-    "Email address of the contact. A contact of the site that has it is updated.",
-  ),
-  ...inputFields,
-});
+export const ContactRow = z
+  .object({ email: RowEmail, ...inputFields })
+  .refine(isConfirmable, unconfirmable);
 export type ContactRow = z.output<typeof ContactRow>;
 
 export const ContactChanges = z
@@ -208,6 +207,13 @@ export const ContactChanges = z
   .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });
 export type ContactChanges = z.output<typeof ContactChanges>;
 
+export interface MergedContact {
+  id: number;
+  email: string;
+  /** When it was merged (ISO 8601). */
+  at: string;
+}
+
 /**
  * The stored contact. Empty fields are left out; tags and lists are sets of ids, so that a query
  * can filter by them.
@@ -224,8 +230,10 @@ export interface ContactItem {
   phone?: string | null;
   company?: string | null;
   timezone?: string | null;
-  customFields?: Record<string, string | number | boolean | null>;
+  locale?: string | null;
+  customFields?: Record<string, FieldValue | null>;
   source?: string | null;
+  externalId?: string | null;
   status: ContactStatus;
   /** Status that takes effect when the suppression is removed. */
   unsuppressed?: ContactStatus;
@@ -233,6 +241,8 @@ export interface ContactItem {
   lists?: Set<number>;
   /** Topics to which it is subscribed against their default, or not subscribed against it. */
   switchedTopics?: Set<number> | undefined;
+  /** Until when it has paused marketing mail (ISO 8601). */
+  snoozedUntil?: string | undefined;
   /** Opt-in topics that it left or declined. */
   leftTopics?: Set<number> | undefined;
   /** Sequences with an active enrollment. */
@@ -261,15 +271,18 @@ export interface ContactItem {
    * Case-folded texts of fields that differ from their case-folded form, by field name or
    * `customFields.<key>`.
    */
-  folded?: Record<string, string> | undefined;
+  folded?: Record<string, string | string[]> | undefined;
   /** The number of custom events by name. `eventNames` lists the names that are counted. */
   [eventCount: `event.${string}`]: number;
-  eventNames?: Set<string>;
   /**
-   * Number of its custom events. Absent on contacts stored before it was kept, until their events
-   * are listed.
+   * When the first and the last custom event of a name happened (ISO 8601). The first one is
+   * unknown if events were counted before its time was stored.
    */
-  customEvents?: number;
+  [firstEvent: `firstEventAt.${string}`]: string;
+  [lastEvent: `lastEventAt.${string}`]: string;
+  eventNames?: Set<string>;
+  /** Number of its custom events. */
+  customEvents: number;
   /** Forms it submitted. */
   forms?: Set<number>;
   /** Its latest campaigns. */
@@ -280,8 +293,12 @@ export interface ContactItem {
   sendIds?: number[];
   /** Events that were counted last. */
   counted?: number[];
+  /** The contacts that were merged into it, also by way of others, in that order. */
+  merged?: MergedContact[];
+  /** The contact whose history is still moving to it. */
+  merging?: number;
   /** Version: every write raises it, also writes that do not change `updatedAt`. */
-  v?: number;
+  v: number;
   createdAt: string;
   updatedAt: string;
 }
@@ -296,46 +313,6 @@ export type StoredContact = ContactItem & { hasAllMails?: never };
 /** The attribute that holds the lists or tags. */
 export const groupAttribute = (kind: GroupKind) => (kind === "TAG" ? "tags" : "lists");
 
-type SearchableFields = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
-export const textFields = [
-  "email",
-  "firstName",
-  "lastName",
-  "phone",
-  "company",
-  "timezone",
-  "source",
-] as const;
-
-/**
- * Lower case for comparison. Works character by character, so a part of a text folds the same as
- * within the text.
- */
-export const caseFold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
-
-/** Attributes for search and comparison, computed on every change of a field. */
-export function searchAttributes(
-  fields: SearchableFields,
-): Pick<ContactItem, "search"> & { folded: Record<string, string> | undefined } {
-  const texts = [
-    ...textFields.map((field) => [field, fields[field]]),
-    ...Object.entries(fields.customFields ?? {}).map(([key, value]) => [
-      `customFields.${key}`,
-      value,
-    ]),
-  ] as [string, unknown][];
-  const folded = texts.flatMap(([field, text]) =>
-    typeof text === "string" && caseFold(text) !== text ? [[field, caseFold(text)]] : [],
-  );
-  return {
-    search: searchText(fields),
-    folded: folded.length ? Object.fromEntries(folded) : undefined,
-  };
-}
-
-const searchText = ({ email, firstName, lastName }: SearchableFields): string =>
-  `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
-
 export const toApi = (
   item: CountedContact,
   names: { tags: Map<number, string>; lists: Map<number, string>; topics: SiteTopic[] },
@@ -343,17 +320,16 @@ export const toApi = (
   id: item.id,
   siteId: item.siteId,
   email: item.email,
-  firstName: item.firstName ?? null,
-  lastName: item.lastName ?? null,
-  phone: item.phone ?? null,
-  company: item.company ?? null,
-  timezone: item.timezone ?? null,
+  ...{ firstName: item.firstName ?? null, lastName: item.lastName ?? null },
+  ...{ phone: item.phone ?? null, company: item.company ?? null },
+  ...{ timezone: item.timezone ?? null, locale: item.locale ?? null },
   customFields: item.customFields ?? {},
-  source: item.source ?? null,
+  ...{ source: item.source ?? null, externalId: item.externalId ?? null },
   status: item.status,
   tags: toNamedGroups(item.tags, names.tags),
   lists: toNamedGroups(item.lists, names.lists),
   topics: toTopicStates(item, names.topics),
+  snoozedUntil: getSnoozeEnd(item) ?? null,
   score: item.score ?? 0,
   sendCount: item.sendCount ?? 0,
   openCount: item.openCount ?? 0,

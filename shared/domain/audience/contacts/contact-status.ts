@@ -21,6 +21,7 @@ import { commitContactChanges } from "./contact-events.ts";
 import type { ContactItem } from "./contact-schema.ts";
 import { bumpVersion, lineOf, unchangedCondition } from "./contact-writes.ts";
 import { createDepartureReader, logDepartures } from "./departures.ts";
+import type { ChangeContext } from "./reactions.ts";
 
 /** The contacts with these email addresses, in all sites of the organization. */
 export async function getContactsByEmail(orgId: number, emails: string[]): Promise<ContactItem[]> {
@@ -149,11 +150,21 @@ export const setSubscription = (
         await logDepartures(current.orgId, { contactIds: [current.id] });
       return true;
     }
-    const after = { ...current, ...bumpVersion(current), [field]: status };
-    const transitions = [{ before: current, after }];
-    const consentWrites = consent ? [consentLogWrite(current, consent, { status })] : [];
-    await commitContactChanges(current.orgId, { transitions }, (extraWrites) =>
-      write(statusWrite(current, after), ...consentWrites, ...extraWrites),
-    );
+    await commitSubscription(current, { status, consent }, { commit: write });
     return true;
   });
+
+/** Sets the subscription of the contact as it was read. Throws if it has changed since. */
+export async function commitSubscription(
+  current: ContactItem,
+  { status, consent }: { status: "subscribed" | "unsubscribed"; consent?: Consent | undefined },
+  { commit, chain }: ChangeContext,
+): Promise<void> {
+  const field = current.status === "suppressed" ? "unsuppressed" : "status";
+  const after = { ...current, ...bumpVersion(current), [field]: status };
+  const transitions = [{ before: current, after }];
+  const consentWrites = consent ? [consentLogWrite(current, consent, { status })] : [];
+  await commitContactChanges(current.orgId, { transitions, chain }, (extraWrites) =>
+    commit(statusWrite(current, after), ...consentWrites, ...extraWrites),
+  );
+}

@@ -1,26 +1,30 @@
 // Builds contact items and their writes.
 
-import { absent, all, type Condition, equals } from "../../../adapters/dynamodb/conditions.ts";
+import { all, type Condition, equals } from "../../../adapters/dynamodb/conditions.ts";
 import { put, remove, update, type Write } from "../../../adapters/dynamodb/table.ts";
 import { epochSeconds, now } from "../../../clock.ts";
 import { invalid, type Problem } from "../../../errors.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import { emailShardOf, indexAttributes, indexes, type Key, keys, zeroPad } from "../../../keys.ts";
-import * as memberships from "../groups/membership-writes.ts";
+import * as membershipWrites from "../groups/membership-writes.ts";
 import { removedTopicCountWrites } from "../topics/topic-counts.ts";
 import type { StoredChoices } from "../topics/topic-subscription.ts";
 import { growthChanges } from "./contact-growth.ts";
 import {
   type ContactChanges,
   type ContactItem,
-  CustomFields,
   groupAttribute,
   type NewContact,
-  searchAttributes,
 } from "./contact-schema.ts";
+import { searchAttributes } from "./contact-search-text.ts";
+import { CustomFields } from "./custom-fields.ts";
+import { externalIdTaken, externalIdWrites } from "./external-ids.ts";
 
-export type NewContactFields = Omit<NewContact, "siteId" | "tags" | "lists" | "topics">;
+export type NewContactFields = Omit<
+  NewContact,
+  "siteId" | "tags" | "lists" | "topics" | "sendConfirmation"
+>;
 
 export interface NewContactContext {
   orgId: number;
@@ -105,7 +109,7 @@ export function applyChanges(
     ? next
     : withIndexAttributes({
         ...next,
-        home: memberships.membershipShardOf(current),
+        home: membershipWrites.membershipShardOf(current),
         ...emailChangeMarks(current, next.updatedAt),
       });
 }
@@ -139,23 +143,19 @@ export const lineOf = (orgId: number, id: number): string => `contact ${orgId} $
 /** For every write of a contact: a concurrent write that compares them fails. */
 export const bumpVersion = ({
   updatedAt,
-  v = 0,
+  v,
 }: ContactItem): Pick<ContactItem, "updatedAt" | "v"> => ({
   updatedAt: [updatedAt, now().toISOString()].sort().at(-1)!,
   v: v + 1,
 });
 
 export const unchangedCondition = ({ id, updatedAt, v }: ContactItem): Condition =>
-  all(
-    equals("id", id),
-    equals("updatedAt", updatedAt),
-    v === undefined ? absent("v") : equals("v", v),
-  );
+  all(equals("id", id), equals("updatedAt", updatedAt), equals("v", v));
 
 export const membershipsOf = ({
   tags,
   lists,
-}: Pick<ContactItem, "tags" | "lists">): memberships.Membership[] => [
+}: Pick<ContactItem, "tags" | "lists">): membershipWrites.Membership[] => [
   ...[...(tags ?? [])].map((group) => ({ kind: "TAG" as const, group })),
   ...[...(lists ?? [])].map((group) => ({ kind: "LIST" as const, group })),
 ];
@@ -177,7 +177,8 @@ const shardCountWrite = (contact: ContactItem, by: number): Write =>
 export const insertWrites = (item: ContactItem, date: string): Write[] => [
   put(item, item, { ifAbsent: true }),
   contactCountWrite(item, 1, date),
-  ...memberships.joinGroupsWrites(item, membershipsOf(item)),
+  ...membershipWrites.joinGroupsWrites(item, membershipsOf(item)),
+  ...externalIdWrites(undefined, item, externalIdTaken()),
 ];
 
 export const pointerWrite = ({ orgId, siteId, id, sk }: ContactItem): Write =>
@@ -188,8 +189,8 @@ export const changeWrites = (
   current: ContactItem,
   next: ContactItem,
   takenProblem: Problem,
-): Write[] =>
-  next.sk === current.sk
+): Write[] => [
+  ...(next.sk === current.sk
     ? [put(current, next, { if: unchangedCondition(current) })]
     : [
         remove(current, { if: unchangedCondition(current) }),
@@ -199,7 +200,9 @@ export const changeWrites = (
         ...(emailShardOf(current.sk) === emailShardOf(next.sk)
           ? []
           : [shardCountWrite(current, -1), shardCountWrite(next, 1)]),
-      ];
+      ]),
+  ...externalIdWrites(current, next, externalIdTaken()),
+];
 
 /** Records a change of the email, for jobs that read all contacts in email order at that time. */
 export interface EmailChange {
@@ -232,14 +235,15 @@ const emailChangeWrite = ({ orgId, siteId, id, movedAt: at = "" }: ContactItem):
 export const removeWrites = (current: ContactItem, date: string): Write[] => [
   remove(current, { if: unchangedCondition(current) }),
   remove(keys.contactPointer(current.orgId, current.id)),
+  ...externalIdWrites(current, undefined),
   contactCountWrite(current, -1, date),
   ...removedTopicCountWrites(current),
-  ...memberships.leaveGroupsWrites(current, membershipsOf(current)),
+  ...membershipWrites.leaveGroupsWrites(current, membershipsOf(current)),
 ];
 
 export const leaveGroupsWrites = (
   current: ContactItem,
-  leaving: memberships.Membership[],
+  leaving: membershipWrites.Membership[],
 ): Write[] => {
   const deleteFromSet = Object.fromEntries(
     [...Map.groupBy(leaving, ({ kind }) => groupAttribute(kind))].map(([attribute, groups]) => [
@@ -253,6 +257,6 @@ export const leaveGroupsWrites = (
       { deleteFromSet, set: bumpVersion(current) },
       { if: unchangedCondition(current) },
     ),
-    ...memberships.leaveGroupsWrites(current, leaving),
+    ...membershipWrites.leaveGroupsWrites(current, leaving),
   ];
 };

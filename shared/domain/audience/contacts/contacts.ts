@@ -4,7 +4,6 @@
 import {
   ConditionFailed,
   get,
-  getMany,
   queryPages,
   remove as removeItem,
   type Write,
@@ -12,25 +11,26 @@ import {
   writeMany,
 } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope, SiteRef } from "../../../caller.ts";
-import { conflict, missing } from "../../../errors.ts";
+import { conflict, missing, type Problem } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
-import { deletedSites, permitSite } from "../../../kernel/site-access.ts";
+import { permitSite } from "../../../kernel/site-access.ts";
 import { type GroupKind, type Key, keys, ranges } from "../../../keys.ts";
 import * as organizations from "../../identity/organizations.ts";
 import * as sites from "../../identity/sites.ts";
 import * as groups from "../groups/groups.ts";
-import * as memberships from "../groups/membership-writes.ts";
 import { createMailReader, type MailReader } from "../mail-counts/mail-counts.ts";
+import * as suppressionLookups from "../suppressions/suppression-lookups.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
-import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
 import { listOfSite, listOfSites } from "../topics/site-topics.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { applyChoices, type Choice, resolveChoices } from "../topics/topic-choices.ts";
 import { topicCountWrites } from "../topics/topic-counts.ts";
-import { consentLogWrite, topicLogWrites } from "./consent-log.ts";
+import * as confirmations from "./confirmations.ts";
+import { requestConsentWrites, topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
+import { findSurvivor, getByIds, mergedPointers } from "./contact-lookups.ts";
 import {
   type Contact,
   type ContactChanges,
@@ -42,8 +42,11 @@ import {
 } from "./contact-schema.ts";
 import * as contactStatus from "./contact-status.ts";
 import * as contactWrites from "./contact-writes.ts";
-import * as fieldNames from "./field-names.ts";
-import { contactReactions } from "./reactions.ts";
+import * as declaredFields from "./declared-fields.ts";
+import { externalIdTaken, listTaken } from "./external-ids.ts";
+import { type ChangeContext, contactReactions } from "./reactions.ts";
+
+export { getByIds } from "./contact-lookups.ts";
 
 const emailTaken = () =>
   conflict("The site already has a contact with this email", { code: "email_exists" });
@@ -55,7 +58,7 @@ const notFound = () => missing("The contact does not exist");
  */
 export async function create(
   caller: CallerScope,
-  { siteId: requestedSiteId, tags, lists, topics = [], ...fields }: NewContact,
+  { siteId: requestedSiteId, tags, lists, topics = [], sendConfirmation, ...fields }: NewContact,
 ): Promise<Contact> {
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const { orgId } = caller;
@@ -63,12 +66,16 @@ export async function create(
     organizations.getToday(orgId),
     groups.checkLists(caller, siteId, lists),
     resolveTopics({ orgId, siteId }, topics),
-    suppressions.filterSuppressed(orgId, [fields.email], { purpose: "marketing" }),
+    suppressionLookups.filterSuppressed(orgId, [fields.email], { purpose: "marketing" }),
     ids.nextContactIds(1),
     get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(fields.email))),
+    sendConfirmation && confirmations.requireSender(orgId),
   ]);
   // A retry after a crash has the same id and finds its own contact.
   if (existing && existing.id !== id) throw emailTaken();
+  const { externalId } = fields;
+  if ((await listTaken([{ orgId, siteId, id, externalId }])).size) throw externalIdTaken();
+  const readFields = await declaredFields.readOne({ orgId, siteId }, fields);
   // After all checks, so that a rejected request creates no tags.
   const tagIds = await groups.getOrCreateTags(caller, siteId, tags);
   const { stored, entries, changes } = applyChoices({}, choices);
@@ -81,13 +88,17 @@ export async function create(
     lists: listIds,
     suppressed: suppressed.size > 0,
   };
-  const [spelled] = await fieldNames.applySpellings(orgId, siteId, [fields]);
-  const item = contactWrites.createItem(spelled!, context);
+  const item = contactWrites.createItem(readFields, context);
   await write(contactWrites.pointerWrite(item));
+  const request = { request: `row ${id}`, source: confirmations.sourceOf(caller) };
+  // A suppressed address gets no mail.
+  const isAsked = sendConfirmation && item.status === "pending";
   await insert(item, date, [
     ...topicLogWrites(item, { source: "api" }, entries),
     ...topicCountWrites(item, changes, date),
+    ...(isAsked ? [confirmations.requestWrite(item, request)] : []),
   ]);
+  if (isAsked) await confirmations.enqueueMails(orgId, [id]);
   // A request that suppressed the address in between may not have found the contact.
   await contactStatus.syncWithSuppressions(orgId, [item]);
   return find(caller, id);
@@ -150,20 +161,26 @@ async function insert(item: ContactItem, date: string, topicWrites: Write[]): Pr
 
 const maxTransactionWrites = 100;
 
-/** Throws 404, and 403 for an API key of another site. */
+/**
+ * Throws 404, which names the other contact if it was merged, and 403 for an API key of another
+ * site.
+ */
 export async function findItem(caller: CallerScope, id: number): Promise<ContactItem> {
   const [contact] = await getByIds(caller.orgId, [id], { consistent: true });
-  if (!contact) throw notFound();
+  if (!contact) throw await toMissing(caller, id);
   await permitSite(caller, contact.siteId, notFound);
   return contact;
 }
 
-interface ContactPointer {
-  siteId: number;
-  email: string;
+async function toMissing(caller: CallerScope, id: number): Promise<Problem> {
+  const survivor = await findSurvivor(caller.orgId, id);
+  if (!survivor) return notFound();
+  await permitSite(caller, survivor.siteId, notFound);
+  return missing(`The contact was merged into contact ${survivor.id}`, {
+    code: "contact_merged",
+    bodyFields: { mergedInto: survivor.id },
+  });
 }
-const keyOf = (orgId: number, { siteId, email }: ContactPointer): Key =>
-  keys.contact(orgId, siteId, email);
 
 export const find = async (caller: CallerScope, id: number): Promise<Contact> =>
   toApi(caller.orgId, await findItem(caller, id));
@@ -202,111 +219,95 @@ async function addMails(orgId: number, items: ContactItem[]): Promise<CountedCon
   return items.map(({ id }) => byId.get(id)!);
 }
 
-// Two changes of the email between the reads can leave the pointer as it was, so an unchanged
-// pointer counts only after these rounds.
-const minRounds = 4;
-
-/** Contacts of any site, in the order of the ids. Leaves out ids without a contact. */
-export async function getByIds(
-  orgId: number,
-  contactIds: number[],
-  { consistent = false } = {},
-): Promise<ContactItem[]> {
-  const found = new Map<number, ContactItem>();
-  const lastEmail = new Map<number, string>();
-  let pending = [...new Set(contactIds)];
-  for (let round = 1; pending.length; round++) {
-    const readOptions = { consistent: consistent || round > 1 };
-    const [pointers, deleted] = await Promise.all([
-      getMany<ContactPointer>(
-        pending.map((id) => keys.contactPointer(orgId, id)),
-        readOptions,
-      ),
-      deletedSites(orgId),
-    ]);
-    // If a pointer leads to no contact, the email changed between the two reads. If the pointer
-    // does not change either, there is no contact.
-    const pointed = pending.flatMap((id, i) => {
-      const pointer = pointers[i];
-      if (!pointer || deleted.has(pointer.siteId)) return [];
-      return round <= minRounds || pointer.email !== lastEmail.get(id) ? [{ id, ...pointer }] : [];
-    });
-    const items = await getMany<ContactItem>(
-      pointed.map((pointer) => keyOf(orgId, pointer)),
-      readOptions,
-    );
-    for (const item of items) if (item) found.set(item.id, item);
-    for (const { id, email } of pointed) lastEmail.set(id, email);
-    pending = pointed.flatMap(({ id }) => (found.has(id) ? [] : [id]));
-  }
-  return contactIds.flatMap((id) => found.get(id) ?? []);
+interface ContactRef {
+  id: number;
+  /** Saves the first read. */
+  alreadyRead?: ContactItem | undefined;
 }
 
-/**
- * Retries when the contact changes between the read and the write. `alreadyRead` saves the first
- * read.
- */
+/** Retries when the contact changes between the read and the write. */
 export const changeWithRetry = <T>(
   caller: CallerScope,
-  { id, alreadyRead }: { id: number; alreadyRead?: ContactItem | undefined },
+  { id, alreadyRead }: ContactRef,
   attempt: (current: ContactItem) => Promise<T>,
 ): Promise<T> =>
   retryInTurn(contactWrites.lineOf(caller.orgId, id), "The contact", async (isFirst) =>
     attempt((isFirst && alreadyRead) || (await findItem(caller, id))),
   );
 
+/** The same for the contact that a merged contact became. */
+export const changeSurvivorWithRetry = <T>(
+  orgId: number,
+  { id, alreadyRead }: ContactRef,
+  attempt: (current: ContactItem) => Promise<T>,
+): Promise<T> =>
+  retryInTurn(contactWrites.lineOf(orgId, id), "The contact", async (isFirst) => {
+    const current = (isFirst && alreadyRead) || (await findSurvivor(orgId, id));
+    if (!current) throw notFound();
+    return attempt(current);
+  });
+
 /** A new email address moves the contact to another key, in one transaction. 409 `email_exists`. */
 export async function change(
   caller: CallerScope,
   id: number,
-  { topics = [], ...changes }: ContactChanges,
+  changes: ContactChanges,
 ): Promise<Contact> {
-  const [before, after] = await changeWithRetry(caller, { id }, async (current) => {
-    const [date, choices, [spelled]] = await Promise.all([
-      organizations.getToday(caller.orgId),
-      resolveTopics(current, topics),
-      fieldNames.applySpellings(current.orgId, current.siteId, [changes]),
-    ]);
-    const { stored, entries, changes: topicChanges } = applyChoices(current, choices);
-    const next = { ...contactWrites.applyChanges(current, spelled!), ...stored };
-    const wantsToLeave =
-      (spelled!.status ?? "subscribed") !== "subscribed" ||
-      topics.some(({ subscribed }) => !subscribed);
-    const change = {
-      transitions: [{ before: current, after: next }],
-      repeatedIds: wantsToLeave ? [id] : [],
-    };
-    await commitContactChanges(caller.orgId, change, (extraWrites) =>
-      write(
-        ...contactWrites.changeWrites(current, next, emailTaken()),
-        ...consentWrites(current, next, entries),
-        ...topicCountWrites(current, topicChanges, date),
-        ...extraWrites,
-      ),
-    );
-    return [current, next];
-  });
+  const [before, after] = await changeWithRetry(caller, { id }, async (current) => [
+    current,
+    await commitChange(current, changes, { commit: write }),
+  ]);
   if (before!.sk === after!.sk) return toApi(caller.orgId, after!);
   await contactStatus.syncWithSuppressions(caller.orgId, [after!]);
   return find(caller, id);
 }
 
-/** The evidence that a request subscribed or unsubscribed the contact, or changed its topics. */
-function consentWrites(
-  before: ContactItem,
-  { status }: ContactItem,
-  topics: ConsentEntry["topics"],
-): Write[] {
-  const isChoice = status === "subscribed" || status === "unsubscribed";
+/**
+ * Changes the contact as it was read, and returns it. Throws if it has changed since, and 400 for a
+ * value that its field cannot have.
+ */
+export async function commitChange(
+  current: ContactItem,
+  { topics = [], ...changes }: ContactChanges,
+  { commit, chain }: ChangeContext,
+): Promise<ContactItem> {
+  const { orgId, id } = current;
+  const [date, choices, readChanges] = await Promise.all([
+    organizations.getToday(orgId),
+    resolveTopics(current, topics),
+    declaredFields.readOne(current, changes),
+  ]);
+  const { stored, entries, changes: topicChanges } = applyChoices(current, choices);
+  const next = { ...contactWrites.applyChanges(current, readChanges), ...stored };
+  const wantsToLeave =
+    (readChanges.status ?? "subscribed") !== "subscribed" ||
+    topics.some(({ subscribed }) => !subscribed);
   const change = {
-    ...(isChoice && status !== before.status && { status }),
-    ...(topics.length && { topics }),
+    transitions: [{ before: current, after: next }],
+    repeatedIds: wantsToLeave ? [id] : [],
+    chain,
   };
-  return Object.keys(change).length ? [consentLogWrite(before, { source: "api" }, change)] : [];
+  await commitContactChanges(orgId, change, (extraWrites) =>
+    commit(
+      ...contactWrites.changeWrites(current, next, emailTaken()),
+      ...requestConsentWrites(current, next, entries),
+      ...topicCountWrites(current, topicChanges, date),
+      ...extraWrites,
+    ),
+  );
+  return next;
 }
 
 // Each membership takes two writes, and a transaction takes 100.
-const maxMembershipsPerWrite = 45;
+const maxMembershipsPerWrite = 44;
+
+/** Throws 409 while the history of another contact moves to it. */
+export function checkNotMerging({ merging }: ContactItem): void {
+  if (merging)
+    throw conflict(`Contact ${merging} is being merged into the contact: try again in a moment`, {
+      code: "merge_in_progress",
+    });
+}
 
 /**
  * Removes the contact with its memberships, enrollments and log. Its sends and a suppression stay.
@@ -314,6 +315,7 @@ const maxMembershipsPerWrite = 45;
  */
 export const remove = (caller: CallerScope, id: number): Promise<void> =>
   changeWithRetry(caller, { id }, async (current) => {
+    checkNotMerging(current);
     if (current.sequences?.size) {
       await contactReactions().leaveSequences(current);
       return remove(caller, id);
@@ -328,6 +330,7 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
     const [date] = await Promise.all([
       organizations.getToday(caller.orgId),
       deleteLog(caller.orgId, id),
+      writeMany(mergedPointers(current).map((pointer) => removeItem(pointer))),
     ]);
     const change = { transitions: [{ before: current }] };
     await commitContactChanges(caller.orgId, change, (extraWrites) =>
@@ -339,57 +342,3 @@ async function deleteLog(orgId: number, id: number): Promise<void> {
   for await (const { items } of queryPages<Key>(ranges.contactLog(orgId, id, ""), { limit: 1000 }))
     await writeMany(items.map((entry) => removeItem(entry)));
 }
-
-/** Changes in the same transaction as a new membership. */
-export interface JoinEffects {
-  points: number;
-  /** Score log entries for the points. */
-  logWrites: Write[];
-  /** Sequences that it triggers. */
-  startsSequences?: Set<number> | undefined;
-}
-
-// A transaction takes 100 writes; the contact, its membership and the count take three.
-const maxReactionWrites = maxTransactionWrites - 3;
-
-interface ContactMembership extends memberships.Membership {
-  contactId: number;
-}
-
-/** Idempotent. `applied` is false when the contact was a member already. */
-export const addToGroup = (
-  caller: CallerScope,
-  { contactId, kind, group }: ContactMembership,
-  getEffects: (contact: ContactItem) => Promise<JoinEffects> = async () => ({
-    points: 0,
-    logWrites: [],
-  }),
-): Promise<{ applied: boolean; contact: ContactItem }> =>
-  changeWithRetry(caller, { id: contactId }, async (contact) => {
-    const applied = !contact[groupAttribute(kind)]?.has(group);
-    if (!applied) return { applied, contact };
-    const { points, logWrites, startsSequences } = await getEffects(contact);
-    const reaction = await contactReactions().contactChanged(
-      contact,
-      { starts: startsSequences, points },
-      maxReactionWrites - logWrites.length,
-    );
-    await write(
-      ...memberships.addMembersWrites({ kind, group }, [contact], { points, reaction }),
-      ...logWrites,
-      ...reaction.writes,
-    );
-    await reaction.afterCommit();
-    return { applied, contact };
-  });
-
-/** Idempotent. Returns whether the contact was a member. */
-export const removeFromGroup = (
-  caller: CallerScope,
-  { contactId, kind, group }: ContactMembership,
-): Promise<boolean> =>
-  changeWithRetry(caller, { id: contactId }, async (contact) => {
-    const isMember = contact[groupAttribute(kind)]?.has(group) ?? false;
-    if (isMember) await write(...memberships.removeMembersWrites({ kind, group }, [contact]));
-    return isMember;
-  });

@@ -1,17 +1,29 @@
 // Counts sends, opens and clicks on the contact, with the time of the latest. A contact stores the
 // ids that were counted last, so a run that is repeated after a crash counts nothing twice.
+import { all, equals } from "../../../adapters/dynamodb/conditions.ts";
 import {
   getMany,
   getManyTogether,
   put,
+  transact,
+  update,
   updateMany,
+  type Write,
   writeMany,
 } from "../../../adapters/dynamodb/table.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { inParallel } from "../../../kernel/parallel.ts";
 import { retryLosers } from "../../../kernel/retry-on-conflict.ts";
 import { keys, zeroPad } from "../../../keys.ts";
+import { getSurvivors } from "./contact-lookups.ts";
 import type { ContactItem } from "./contact-schema.ts";
-import * as contacts from "./contacts.ts";
+
+import {
+  contactReactions,
+  type MailEngagement,
+  noReaction,
+  type ReactionWrites,
+} from "./reactions.ts";
 import { addCampaign, type CampaignInteraction } from "./segment-attributes.ts";
 
 /**
@@ -25,8 +37,8 @@ export interface MailedContactRef {
 
 /**
  * The contacts in the given order, undefined if none exists. Reads by email first, and by id only
- * if the contact has another email by now. Without `consistent`, a contact may be older than its
- * latest change, but none is missing.
+ * if the contact has another email by now or was merged. Without `consistent`, a contact may be
+ * older than its latest change, but none is missing.
  */
 export async function getAddressees(
   orgId: number,
@@ -38,12 +50,7 @@ export async function getAddressees(
     contactId && byEmail[i]?.id !== contactId ? contactId : [],
   );
   if (!movedIds.length) return byEmail;
-  const moved = new Map(
-    (await contacts.getByIds(orgId, [...new Set(movedIds)], { consistent: true })).map((one) => [
-      one.id,
-      one,
-    ]),
-  );
+  const moved = await getSurvivors(orgId, [...new Set(movedIds)]);
   return addressees.map(
     ({ contactId }, i) =>
       (contactId && byEmail[i]?.id !== contactId && moved.get(contactId)) || byEmail[i],
@@ -69,19 +76,24 @@ async function getByEmail(
   return addressees.map((one) => found.get(one));
 }
 
-export interface EngagementEvent extends MailedContactRef {
+export interface EngagementEvent extends MailedContactRef, MailEngagement {
   /** Identifies the event, so that it is counted once. */
   key: number;
-  type: "open" | "click";
   /** ISO 8601 */
   at: string;
-  campaignId?: number | null | undefined;
+  /** No earlier event opened the mail, or clicked the link. */
+  isFirst?: boolean;
 }
 
-/** Counts opens and clicks. */
+/** Counts opens and clicks, which may start sequences. */
 export const recordEngagement = (orgId: number, events: EngagementEvent[]): Promise<void> =>
   updateWithRetry(orgId, events, {
     change: async (contact, some) => applyEngagement(contact, some),
+    react: (contact, some, change) =>
+      contactReactions().contactChanged(contact, {
+        engagements: listFresh(contact, some).filter(({ isFirst }) => isFirst),
+        after: { ...contact, ...(change as ContactItem) },
+      }),
   });
 
 // After a crash, a run repeats its last events and some of those before.
@@ -90,9 +102,13 @@ const minCountedIds = 16;
 
 type Change = Partial<ContactItem> & { v: number };
 
+/** The events that the contact does not count yet. */
+const listFresh = ({ counted = [] }: ContactItem, events: EngagementEvent[]): EngagementEvent[] =>
+  distinctBy(events, ({ key }) => key).filter(({ key }) => !counted.includes(key));
+
 function applyEngagement(contact: ContactItem, events: EngagementEvent[]): Change | undefined {
   const counted = contact.counted ?? [];
-  const fresh = distinctBy(events, ({ key }) => key).filter(({ key }) => !counted.includes(key));
+  const fresh = listFresh(contact, events);
   if (!fresh.length) return undefined;
   const ofType = (type: EngagementEvent["type"]) => fresh.filter((one) => one.type === type);
   const latest = (type: EngagementEvent["type"], last: string | undefined) =>
@@ -111,7 +127,7 @@ function applyEngagement(contact: ContactItem, events: EngagementEvent[]): Chang
     counted: [...counted, ...fresh.map(({ key }) => key)].slice(
       -Math.min(maxCountedIds, Math.max(minCountedIds, fresh.length)),
     ),
-    v: (contact.v ?? 0) + 1,
+    v: contact.v + 1,
   };
 }
 
@@ -124,10 +140,10 @@ function campaignChanges(
   fact: CampaignInteraction,
   some: { campaignId?: number | null | undefined }[],
 ): Partial<ContactItem> {
-  let set: Record<string, number | Set<number>> = {};
+  let set: Partial<ContactItem> = {};
   for (const { campaignId } of some)
     if (campaignId) set = addCampaign({ ...contact, ...set } as ContactItem, fact, campaignId);
-  return set as Partial<ContactItem>;
+  return set;
 }
 
 export interface RecordedSend extends MailedContactRef {
@@ -150,15 +166,32 @@ export const recordSends = (
     change: async (contact, some) => {
       const change = applySends(contact, some);
       if (!change) return undefined;
-      const { older: archivedIds, ...kept } = change;
-      await writeMany(
-        archivedIds.map((ids) =>
-          put(keys.contactLog(orgId, contact.id, `${sendLogPrefix}${zeroPad(ids[0]!)}`), { ids }),
-        ),
-      );
+      const { older, ...kept } = change;
+      await writeMany(archiveWrites(orgId, contact, older));
       return kept;
     },
   });
+
+/**
+ * Writes that count one mail that was handed over, for the transaction that stores it. Their
+ * condition fails when the contact has changed since it was read.
+ */
+export function countSendWrites(orgId: number, contact: ContactItem, send: RecordedSend): Write[] {
+  const change = applySends(contact, [send]);
+  if (!change) return [];
+  const { pk, sk, v } = contact;
+  const { older, ...set } = change;
+  return [
+    ...archiveWrites(orgId, contact, older),
+    update({ pk, sk }, { set }, { if: equals("v", v) }),
+  ];
+}
+
+/** Safe to repeat. */
+const archiveWrites = (orgId: number, { id }: ContactItem, older: number[][]): Write[] =>
+  older.map((ids) =>
+    put(keys.contactLog(orgId, id, `${sendLogPrefix}${zeroPad(ids[0]!)}`), { ids }),
+  );
 
 /** Sort key prefix of the log entries with the ids of older sends. */
 export const sendLogPrefix = "SENDS|";
@@ -189,23 +222,27 @@ function applySends(
     ...campaignChanges(contact, "sent", fresh),
     sendIds: all,
     older: archivedIds,
-    v: (contact.v ?? 0) + 1,
+    v: contact.v + 1,
   };
 }
 
 const latestSentAt = (sends: RecordedSend[], before = ""): string =>
   [...sends.map(({ sentAt }) => sentAt ?? ""), before].sort().at(-1)!;
 
-type ChangeBuilder<T> = (contact: ContactItem, some: T[]) => Promise<Change | undefined>;
+interface ContactUpdate<T> {
+  change(contact: ContactItem, some: T[]): Promise<Change | undefined>;
+  /** Further writes of the transaction that changes the contact. */
+  react?(contact: ContactItem, some: T[], change: Change): Promise<ReactionWrites>;
+}
 
 /** Writes each contact on the condition that its version is still the one that was read. */
 async function updateWithRetry<T extends MailedContactRef>(
   orgId: number,
   events: T[],
   {
-    change,
     alreadyRead,
-  }: { change: ChangeBuilder<T>; alreadyRead?: (ContactItem | undefined)[] | undefined },
+    ...contactUpdate
+  }: ContactUpdate<T> & { alreadyRead?: (ContactItem | undefined)[] | undefined },
 ): Promise<void> {
   await retryLosers("A contact", events, async (pending, attempt) => {
     // A write to a contact that was read stale fails, and is tried again with a consistent read.
@@ -213,14 +250,14 @@ async function updateWithRetry<T extends MailedContactRef>(
       attempt === 1 && alreadyRead
         ? alreadyRead
         : await getAddressees(orgId, pending, { consistent: attempt > 1 });
-    return updateOnce(pending, contacts, change);
+    return updateOnce(pending, contacts, contactUpdate);
   });
 }
 
 async function updateOnce<T extends MailedContactRef>(
   events: T[],
   found: (ContactItem | undefined)[],
-  change: ChangeBuilder<T>,
+  { change, react = async () => noReaction }: ContactUpdate<T>,
 ): Promise<T[]> {
   const byContact = Map.groupBy(
     events.flatMap((one, i) => (found[i] ? [{ one, contact: found[i] }] : [])),
@@ -230,16 +267,41 @@ async function updateOnce<T extends MailedContactRef>(
     [...byContact.values()].map(async (some) => {
       const { contact } = some[0]!;
       const ones = some.map(({ one }) => one);
-      return { contact, ones, set: await change(contact, ones) };
+      const set = await change(contact, ones);
+      return { contact, ones, set, reaction: set ? await react(contact, ones, set) : noReaction };
     }),
   );
   const changed = parts.flatMap(({ set, ...part }) => (set ? [{ ...part, set }] : []));
-  const made = await updateMany(
-    changed.map(({ contact: { pk, sk, v = 0 }, set }) => ({
-      key: { pk, sk },
-      set: { ...set },
-      ifEquals: { v },
-    })),
+  const [alone, together] = [true, false].map((hasWrites) =>
+    changed.filter(({ reaction }) => reaction.writes.length > 0 === hasWrites),
+  ) as [typeof changed, typeof changed];
+  const [made, committed] = await Promise.all([
+    updateMany(
+      together.map(({ contact: { pk, sk, v }, set }) => ({
+        key: { pk, sk },
+        set: { ...set },
+        ifEquals: { v },
+      })),
+    ),
+    inParallel(8, alone, ({ contact, set, reaction }) => commitReaction(contact, set, reaction)),
+  ]);
+  return [...together.filter((_, i) => !made[i]), ...alone.filter((_, i) => !committed[i])].flatMap(
+    ({ ones }) => ones,
   );
-  return changed.flatMap(({ ones }, i) => (made[i] ? [] : ones));
+}
+
+/** Returns false when the contact has changed since it was read. */
+async function commitReaction(
+  contact: ContactItem,
+  set: Change,
+  reaction: ReactionWrites,
+): Promise<boolean> {
+  const { add, conditions } = reaction.forContact(contact);
+  const unchanged = all(equals("v", contact.v), ...conditions);
+  const isCommitted = await transact(
+    update(contact, { set: { ...set }, add }, { if: unchanged }),
+    ...reaction.writes,
+  );
+  if (isCommitted) await reaction.afterCommit();
+  return isCommitted;
 }

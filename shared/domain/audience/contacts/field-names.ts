@@ -1,9 +1,8 @@
 // The custom fields of a site: two spellings that differ only in letter case are one field. The
 // first spelling that the site saw is the name under which later writes store the field.
-import { absent, all, atMost, present } from "../../../adapters/dynamodb/conditions.ts";
-import { get, put, transact, update } from "../../../adapters/dynamodb/table.ts";
+import { absent, all, any, atMost } from "../../../adapters/dynamodb/conditions.ts";
+import { get, transact, update } from "../../../adapters/dynamodb/table.ts";
 import { keys } from "../../../keys.ts";
-import * as reader from "./contact-reader.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
 type Fields = NonNullable<ContactItem["customFields"]>;
@@ -11,17 +10,13 @@ type FieldName = `f.${string}`;
 
 /** One item per site. */
 interface Stored {
-  /**
-   * By the name in lower case: its spellings, the one that is used first. Only contacts from before
-   * this item have the others.
-   */
-  [name: FieldName]: string[] | undefined;
+  /** The name, by the name in lower case. */
+  [name: FieldName]: string | undefined;
   count: number;
 }
 
 /** Fields beyond it keep the spelling that each write gives them. */
 const maxNames = 500;
-const sampleSize = 500;
 const cacheMs = 3000;
 
 interface CachedNames {
@@ -64,27 +59,24 @@ export async function applySpellings<T extends { customFields?: Fields | null | 
 
 const renameFields = (item: Stored, fields: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [item[nameOf(name)]?.[0] ?? name, value]),
+    Object.entries(fields).map(([name, value]) => [item[nameOf(name)] ?? name, value]),
   );
 
-/**
- * Returns a function that lists the spellings of a field that contacts of the site may have, first
- * the one that is used.
- */
+/** Returns a function that tells the spelling of a field that the site uses. */
 export async function createSpellingLookup(
   orgId: number,
   siteId: number,
-): Promise<(field: string) => string[]> {
+): Promise<(field: string) => string> {
   const cached = cache.get(`${orgId} ${siteId}`);
   const item = cached && cached.until > performance.now() ? cached.item : await load(orgId, siteId);
-  return (field) => item[nameOf(field)] ?? [field];
+  return (field) => item[nameOf(field)] ?? field;
 }
 
 /** Names of the custom fields that the site has seen, at most 500, each in the spelling it uses. */
 export async function listNames(orgId: number, siteId: number): Promise<string[]> {
   const item = await load(orgId, siteId);
-  return Object.entries(item).flatMap(([name, some]) =>
-    name.startsWith("f.") && Array.isArray(some) ? some.slice(0, 1) : [],
+  return Object.entries(item).flatMap(([name, spelling]) =>
+    name.startsWith("f.") ? [String(spelling)] : [],
   );
 }
 
@@ -109,9 +101,9 @@ async function addNames(orgId: number, siteId: number, fields: string[]): Promis
     const item = await load(orgId, siteId);
     const field = fields.find((one) => isOpen(item, one));
     if (field === undefined) return item;
-    const added = new Map<FieldName, string[]>();
+    const added = new Map<FieldName, string>();
     for (const one of fields)
-      if (isOpen(item, one) && !added.has(nameOf(one))) added.set(nameOf(one), [one]);
+      if (isOpen(item, one) && !added.has(nameOf(one))) added.set(nameOf(one), one);
     const some = [...added].slice(0, Math.min(maxNamesPerWrite, maxNames - item.count));
     await transact(
       update(
@@ -119,8 +111,7 @@ async function addNames(orgId: number, siteId: number, fields: string[]): Promis
         { set: Object.fromEntries(some), add: { count: some.length } },
         {
           if: all(
-            present("count"),
-            atMost("count", maxNames - some.length),
+            any(absent("count"), atMost("count", maxNames - some.length)),
             ...some.map(([name]) => absent(name)),
           ),
         },
@@ -133,29 +124,8 @@ async function addNames(orgId: number, siteId: number, fields: string[]): Promis
 const maxNamesPerWrite = 50;
 
 async function load(orgId: number, siteId: number): Promise<Stored> {
-  const address = keys.fieldNames(orgId, siteId);
-  let item = await get<Stored>(address);
-  if (!item) {
-    const first = await sampleNames(orgId, siteId);
-    item = (await transact(put(address, first, { ifAbsent: true })))
-      ? first
-      : ((await get<Stored>(address)) ?? first);
-  }
+  const item = (await get<Stored>(keys.fieldNames(orgId, siteId))) ?? { count: 0 };
   if (cache.size >= maxSites) cache.clear();
   cache.set(`${orgId} ${siteId}`, { item, until: performance.now() + cacheMs });
   return item;
-}
-
-/**
- * For sites that are older than this item. Reads a sample of the contacts; the most frequent
- * spelling becomes the name.
- */
-async function sampleNames(orgId: number, siteId: number): Promise<Stored> {
-  const { items } = await reader.readSitePage({ orgId, siteId }, { limit: sampleSize }, {});
-  const names = items.flatMap(({ customFields }) => Object.keys(customFields ?? {}));
-  const byFrequency = [...Map.groupBy(names, (name) => name).values()]
-    .sort((a, b) => b.length - a.length)
-    .map(([name]) => name!);
-  const byName = [...Map.groupBy(byFrequency, nameOf)].slice(0, maxNames);
-  return { ...Object.fromEntries(byName), count: byName.length };
 }

@@ -1,7 +1,7 @@
 // Link tokens: sealed text in the links of an email that says which contact of which site it was
 // sent to. They never expire. An unsubscribe token unsubscribes; a visitor token identifies a
 // visitor to website tracking. Neither works in place of the other.
-import * as sealed from "../../../kernel/sealed-tokens.ts";
+import * as sealedTokens from "../../../kernel/sealed-tokens.ts";
 
 export type LinkTokenKind = "unsubscribe" | "visitor";
 
@@ -15,16 +15,22 @@ export interface LinkSubject {
   sendId?: number | undefined;
   /** The topic of that send. */
   topicId?: number | undefined;
+  /** The language of that send. */
+  locale?: string | undefined;
 }
 
 /** Returns a synchronous, deterministic function, for code that needs many tokens. */
 export async function createTokenMaker(
   kind: LinkTokenKind,
 ): Promise<(subject: LinkSubject) => string> {
-  const seal = await sealed.createSealer(kind);
-  return ({ orgId, siteId, contactId = 0, email, sendId = 0, topicId }) => {
+  const seal = await sealedTokens.createSealer(kind);
+  return ({ orgId, siteId, contactId = 0, email, sendId = 0, topicId, locale }) => {
     const content = [orgId, siteId, contactId, email];
-    if (kind === "unsubscribe") content.push(sendId, ...(topicId ? [topicId] : []));
+    if (kind === "unsubscribe") {
+      content.push(sendId);
+      if (topicId || locale) content.push(topicId ?? 0);
+      if (locale) content.push(locale);
+    }
     return seal(content);
   };
 }
@@ -34,15 +40,16 @@ export async function openToken(
   kind: LinkTokenKind,
   token: string,
 ): Promise<LinkSubject | undefined> {
-  const content = await sealed.openToken(kind, token);
+  const content = await sealedTokens.openToken(kind, token);
   if (!content) return undefined;
-  const [orgId, siteId, contactId, email, sendId, topicId] = content as [
+  const [orgId, siteId, contactId, email, sendId, topicId, locale] = content as [
     number,
     number,
     number,
     string,
     number?,
     number?,
+    string?,
   ];
   return {
     orgId,
@@ -51,5 +58,6 @@ export async function openToken(
     ...(contactId && { contactId }),
     ...(sendId && { sendId }),
     ...(topicId && { topicId }),
+    ...(locale && { locale }),
   };
 }

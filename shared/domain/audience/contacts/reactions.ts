@@ -24,31 +24,102 @@ export const noReaction: ReactionWrites = {
   afterCommit: async () => {},
 };
 
+/** A contact before and after a change. A new one has no `before`, a deleted one no `after`. */
+export interface ContactTransition {
+  before?: ContactItem | undefined;
+  after?: ContactItem | undefined;
+  /** The contact that it was merged into, instead of `after`. */
+  mergedInto?: number;
+}
+
+/** What triggers need to look at contacts after their change. */
+export interface ChangeNote {
+  /** At most one, for the transaction of the change. */
+  writes: Write[];
+  /** Runs after the transaction. If the process dies first, a schedule does the same work later. */
+  afterCommit(): Promise<void>;
+}
+
 export interface GroupMembership {
   kind: GroupKind;
   group: number;
+}
+
+/** A custom event that may start sequences. */
+export interface StartingEvent {
+  name: string;
+  /** Sort key of the event in the log of its contact. */
+  sortKey: string;
+  /** JSON. */
+  properties: string | undefined;
+}
+
+/** The first open of a mail, or the first click on one of its links. */
+export interface MailEngagement {
+  type: "open" | "click";
+  campaignId?: number | null | undefined;
+  sequenceId?: number | null | undefined;
+  stepId?: number | null | undefined;
+  /** The clicked link, without what differs from one recipient to another. */
+  url?: string | undefined;
+}
+
+/**
+ * Sequences that start each other by their actions are a chain. What an action starts is one
+ * further than its own enrollment, and beyond a limit it is refused, so that no chain is endless.
+ */
+export interface SequenceChain {
+  /** The enrollments that the change starts get this depth. Those that no action starts have 0. */
+  depth: number;
+  /** Filled with the sequences that were not started because the chain is too long. */
+  refusedIds: Set<number>;
+}
+
+/** Makes the writes in a transaction with others. Throws if nothing was written. */
+export type Commit = (...writes: Write[]) => Promise<void>;
+
+/** How a change of a contact is made that is part of a larger one. */
+export interface ChangeContext {
+  commit: Commit;
+  chain?: SequenceChain;
 }
 
 /** A contact that enters sequences. */
 export interface SequenceEntrant {
   contact: ContactItem;
   sequenceIds: number[];
+  /** The contact as the change leaves it, for filters of triggers. Defaults to `contact`. */
+  after?: ContactItem | undefined;
+  /** The events that may start a sequence, by its id. The first that its filter takes starts it. */
+  events?: Map<number, StartingEvent[]> | undefined;
   /** Further conditions on the contact. */
   conditions?: Condition[];
-  /**
-   * Set for public endpoints: each sequence starts at most once a day for the contact's address.
-   */
+  /** Set for public endpoints: a contact that entered a sequence within a day stays out. */
   oncePerDay?: boolean | undefined;
+  /** Set if an action of a sequence starts them. */
+  chain?: SequenceChain | undefined;
 }
 
 export interface ContactChanged {
   /** Sequences that the joined list or tag starts, from `starts` of its record. */
   starts?: Iterable<number> | undefined;
-  eventNames?: string[];
+  /** The contact as the change leaves it. Defaults to the contact. */
+  after?: ContactItem;
+  events?: StartingEvent[];
+  engagements?: MailEngagement[];
   formId?: number;
   /** Change of the score. */
   points?: number;
   oncePerDay?: boolean;
+  /** Set if an action of a sequence makes the change. */
+  chain?: SequenceChain | undefined;
+}
+
+export interface NoteOptions {
+  /** The change starts no sequences. */
+  isQuiet?: boolean | undefined;
+  /** Set if an action of a sequence makes the change. */
+  chain?: SequenceChain | undefined;
 }
 
 export interface ContactReactions {
@@ -67,6 +138,17 @@ export interface ContactReactions {
     change: ContactChanged,
     maxWrites?: number,
   ): Promise<ReactionWrites>;
+  /**
+   * Every change of contacts is noted, in its own transaction. Costs nothing but the cached
+   * triggers of the site, unless one of them depends on what changed.
+   */
+  noteChanges(
+    orgId: number,
+    transitions: ContactTransition[],
+    options?: NoteOptions,
+  ): Promise<ChangeNote>;
+  /** For the transaction that changes the rules of a segment. */
+  segmentChangeWrites(orgId: number, siteId: number, segmentId: number): Promise<Write[]>;
   /** Whether a change of the score can cause a reaction in the site. */
   watchesScores(orgId: number, siteId: number): Promise<boolean>;
   /**

@@ -9,6 +9,10 @@ export const maxCampaignsPerContact = 200;
 
 /** The attribute that counts a custom event. */
 export const eventCountAttribute = (name: string): `event.${string}` => `event.${name}`;
+/** The attributes with the times of the first and the last custom event of a name (ISO 8601). */
+export const firstEventAttribute = (name: string): `firstEventAt.${string}` =>
+  `firstEventAt.${name}`;
+export const lastEventAttribute = (name: string): `lastEventAt.${string}` => `lastEventAt.${name}`;
 
 export const campaignInteractions = ["sent", "opened", "clicked"] as const;
 export type CampaignInteraction = (typeof campaignInteractions)[number];
@@ -33,7 +37,7 @@ export function addCampaign(
 ): Campaigns {
   const attribute = campaignAttributes[interaction];
   const ids = [...new Set([...(contact[attribute] ?? []), campaignId])].sort((a, b) => b - a);
-  const latest: Campaigns = { v: (contact.v ?? 0) + 1 };
+  const latest: Campaigns = { v: contact.v + 1 };
   latest[attribute] = new Set(ids.slice(0, maxCampaignsPerContact));
   return latest;
 }

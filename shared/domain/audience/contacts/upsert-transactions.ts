@@ -1,230 +1,49 @@
-// Plans the writes of many contacts: a step for each contact, and as many steps per transaction as
-// fit, with every counter once.
+// Commits the steps of many contacts: as many steps per transaction as fit, with every counter
+// once.
 // Pointers and memberships are written first, without a transaction. Readers ignore one that its
 // contact does not confirm.
-import { isDeepStrictEqual } from "node:util";
 import {
   ConditionFailed,
-  put,
   remove,
   type Write,
   write,
   writeMany,
 } from "../../../adapters/dynamodb/table.ts";
-import { Problem } from "../../../errors.ts";
 import { keys } from "../../../keys.ts";
 import {
   groupCountWrite,
-  type Membership,
   membershipItemWrites,
   membershipRemovalWrites,
   membershipShardOf,
 } from "../groups/membership-writes.ts";
-import {
-  type AppliedChoices,
-  applyChoices,
-  type Choice,
-  permittedChoices,
-} from "../topics/topic-choices.ts";
 import { topicCountWrites } from "../topics/topic-counts.ts";
-import { type Consent, topicLogWrites } from "./consent-log.ts";
+import { topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
-import type { ContactItem, ContactRow } from "./contact-schema.ts";
-import {
-  applyChanges,
-  contactCountWrite,
-  createItem,
-  membershipsOf,
-  pointerWrite,
-  unchangedCondition,
-} from "./contact-writes.ts";
+import { contactCountWrite, pointerWrite } from "./contact-writes.ts";
 import { contactReactions } from "./reactions.ts";
+import type { UpsertStep, UpsertTarget } from "./upsert-steps.ts";
 
-/** One contact to upsert, with the rows of its email address. */
-export interface UpsertTarget {
-  orgId: number;
-  siteId: number;
-  /** The current day in the organization's time zone. */
-  date: string;
-  /** Id for the contact if it is created. */
-  id: number;
-  rows: ContactRow[];
-  mergedRow: ContactRow;
-  tags: number[];
-  /** Names of tags that do not exist yet. */
-  newTags: string[];
-  choices: Choice[];
-  consentSource: Consent["source"];
-  startSequences: boolean;
-  resubscribe: boolean;
-  mode: UpsertMode;
-  /** Fields of a new contact that its row does not set. */
-  defaults: NewContactDefaults;
-  suppressed: boolean;
-  current: ContactItem | undefined;
-  created: boolean;
-  /** Step whose pointer and memberships were written. */
-  pointedStep?: UpsertStep;
-  /** The mode excludes it. */
-  skipped?: boolean;
-  error?: string;
-}
-
-/** Whether new email addresses are created and existing contacts changed. */
-export type UpsertMode = "create" | "update" | "upsert";
-export type NewContactDefaults = Pick<ContactRow, "status" | "source">;
-
-/** The part of one contact in a transaction. */
-export interface UpsertStep {
-  person: UpsertTarget;
-  next: ContactItem;
-  isNew: boolean;
-  memberships: Membership[];
-  /** Topics that it joins or leaves. */
-  applied: AppliedChoices;
-  /** Stores the contact, enrolled in these sequences. */
-  contactWrite(sequences: Set<number> | undefined): Write;
-  /** Sequences that its new memberships trigger. */
-  sequenceIds: number[];
-  /** Names of the counters it changes. */
-  counters: string[];
-  bytes: number;
-}
-
-/** Undefined when nothing is to be written. */
-export function planStep(
-  target: UpsertTarget,
-  current: ContactItem | undefined,
-): UpsertStep | undefined {
-  target.current = current;
-  // A contact with this id was created by an earlier attempt of the same request.
-  target.created = current ? current.id === target.id : target.mode !== "update";
-  target.skipped = !target.created && (current ? target.mode === "create" : true);
-  if (target.skipped || (current && target.mode === "create")) return undefined;
-  try {
-    return current ? planUpdate(target, current) : planCreate(target);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    target.error = error.message;
-    return undefined;
-  }
-}
-
-/** Whether the row can be written, with any tags. */
-export function isWritable(target: UpsertTarget, current: ContactItem | undefined): boolean {
-  const step = planStep(target, current);
-  return (
-    step !== undefined ||
-    (target.error === undefined && !target.skipped && target.mode !== "create")
-  );
-}
-
-function planCreate(target: UpsertTarget): UpsertStep {
-  const { mergedRow, tags, orgId, siteId, id, suppressed, defaults } = target;
-  const { tags: _, lists, topics: __, ...fields } = mergedRow;
-  const applied = applyChoices({}, target.choices);
-  const next = createItem(
-    {
-      ...fields,
-      status: fields.status ?? defaults.status,
-      source: fields.source ?? defaults.source,
-    },
-    { orgId, siteId, id, tags, lists, choices: applied.stored, suppressed },
-  );
-  return toStep(target, {
-    next,
-    memberships: membershipsOf(next),
-    applied,
-    condition: { ifAbsent: true },
-  });
-}
-
-function planUpdate(target: UpsertTarget, current: ContactItem): UpsertStep | undefined {
-  const { tags: _, lists, status, email: __, topics: ___, ...fields } = target.mergedRow;
-  const choices = permittedChoices(current, target.choices, target.resubscribe);
-  const applied = applyChoices(current, choices);
-  const next = applyChanges(current, { ...fields, ...allowedStatus(current, status, target) });
-  const merged = {
-    ...next,
-    ...applied.stored,
-    ...unionAttribute("tags", current.tags, target.tags),
-    ...unionAttribute("lists", current.lists, lists),
-  };
-  const memberships = membershipsOf({
-    tags: minus(merged.tags, current.tags),
-    lists: minus(merged.lists, current.lists),
-  });
-  if (!memberships.length && isSame(current, merged)) return undefined;
-  return toStep(target, {
-    next: merged,
-    memberships,
-    applied,
-    condition: { if: unchangedCondition(current) },
-  });
-}
-
-/** An unsubscribed contact stays unsubscribed without `resubscribe`. */
-function allowedStatus(
-  { status: now, unsuppressed }: ContactItem,
-  wanted: ContactRow["status"],
-  { resubscribe, defaults }: UpsertTarget,
-): Pick<ContactRow, "status"> {
-  const current = now === "suppressed" ? (unsuppressed ?? "subscribed") : now;
-  const left = current === "unsubscribed";
-  if (left) return resubscribe ? { status: wanted ?? defaults.status ?? "subscribed" } : {};
-  return wanted === undefined ? {} : { status: wanted };
-}
-
-const unionAttribute = (name: string, current: Set<number> | undefined, more: number[]) =>
-  current || more.length ? { [name]: new Set([...(current ?? []), ...more]) } : {};
-const minus = (all: Set<number> | undefined, without: Set<number> | undefined): Set<number> =>
-  (all ?? new Set<number>()).difference(without ?? new Set());
-
-/** Ignores the version and the order of fields. */
-const isSame = (a: ContactItem, b: ContactItem): boolean =>
-  isDeepStrictEqual(withoutVersion(a), withoutVersion(b));
-const withoutVersion = ({ updatedAt: _, v: __, tags: ___, lists: ____, ...rest }: ContactItem) =>
-  Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-
-const toStep = (
-  target: UpsertTarget,
-  {
-    next,
-    memberships,
-    applied,
-    condition,
-  }: Pick<UpsertStep, "next" | "memberships" | "applied"> & {
-    condition: Parameters<typeof put>[2];
-  },
-): UpsertStep => ({
-  person: target,
-  next,
-  isNew: !target.current,
-  memberships,
-  applied,
-  contactWrite: (sequences = new Set()) => {
-    const all = sequences.union(next.sequences ?? new Set());
-    return put(next, { ...next, ...(all.size && { sequences: all }) }, condition);
-  },
-  sequenceIds: [],
-  counters: [
-    ...(target.current ? [] : [next.pk]),
-    ...memberships.map(({ kind, group }) => `${kind} ${group} ${membershipShardOf(next)}`),
-    ...(applied.changes.length ? [`topics ${membershipShardOf(next)}`] : []),
-  ],
-  bytes: Buffer.byteLength(JSON.stringify(next)),
-});
-
-/** A transaction takes 100 writes; some are left for the departure log and for events. */
-const maxPackedWrites = 100 - maxExtraWrites;
+/**
+ * A transaction takes 100 writes; some are left for the departure log, the note for triggers, and
+ * the events of contacts and of enrollments.
+ */
+const maxPackedWrites = 99 - maxExtraWrites;
 // A transaction takes 4 MB; the DynamoDB format of an item is larger than its JSON.
 const maxTransactionBytes = 2_500_000;
 
-// Each takes an enrollment, a counter and a cohort. What does not fit is started after the
-// transaction.
+// Each takes an enrollment and a counter. What does not fit is started after the transaction.
 const mostStarts = 10;
-const writesOf = ({ sequenceIds, applied }: UpsertStep): number =>
-  1 + Math.min(applied.entries.length, 1) + 3 * Math.min(sequenceIds.length, mostStarts);
+const writesOf = ({
+  sequenceIds,
+  applied,
+  externalIdWrites,
+  confirmationWrites,
+}: UpsertStep): number =>
+  1 +
+  externalIdWrites.length +
+  confirmationWrites.length +
+  Math.min(applied.entries.length, 1) +
+  2 * Math.min(sequenceIds.length, mostStarts);
 
 interface TransactionLoad {
   steps: UpsertStep[];
@@ -360,22 +179,24 @@ export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
   const consentWrites = steps.flatMap(({ person, next, applied }) =>
     topicLogWrites(next, { source: person.consentSource }, applied.entries),
   );
-  const free = maxPackedWrites - steps.length - counters.length - consentWrites.length;
+  const externalIdWrites = steps.flatMap((step) => step.externalIdWrites);
+  const confirmationWrites = steps.flatMap((step) => step.confirmationWrites);
+  const otherWrites = [...counters, ...externalIdWrites, ...confirmationWrites, ...consentWrites];
   const reaction = await contactReactions().startEnrollments(
     starting.map(({ next, sequenceIds }) => ({ contact: next, sequenceIds })),
-    Math.floor((2 * free) / (3 * starting.length)),
+    100 - maxExtraWrites - steps.length - otherWrites.length,
   );
   try {
     const changes = {
       transitions: steps.map(({ person, next }) => ({ before: person.current, after: next })),
+      isQuiet: !steps[0]!.person.startSequences,
     };
     await commitContactChanges(steps[0]!.next.orgId, changes, (extraWrites) =>
       write(
         ...steps.map(({ next, contactWrite }) =>
           contactWrite(reaction.forContact(next).add.sequences),
         ),
-        ...counters,
-        ...consentWrites,
+        ...otherWrites,
         ...reaction.writes,
         ...extraWrites,
       ),

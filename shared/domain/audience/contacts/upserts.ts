@@ -13,26 +13,32 @@ import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
 import { keys } from "../../../keys.ts";
 import * as organizations from "../../identity/organizations.ts";
 import * as groups from "../groups/groups.ts";
+import * as suppressionLookups from "../suppressions/suppression-lookups.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
 import { listOfSite, type SiteTopic } from "../topics/site-topics.ts";
-import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { resolveChoices } from "../topics/topic-choices.ts";
+import * as confirmations from "./confirmations.ts";
 import type { Consent } from "./consent-log.ts";
 import type { ContactItem, ContactRow } from "./contact-schema.ts";
 import * as contactStatus from "./contact-status.ts";
 import { lineOf } from "./contact-writes.ts";
-import * as fieldNames from "./field-names.ts";
+import * as declaredFields from "./declared-fields.ts";
+import { externalIdTaken, listTaken } from "./external-ids.ts";
 import { contactReactions } from "./reactions.ts";
+import { askToConfirm } from "./upsert-confirmations.ts";
+import { type IdentifiedRow, mergeRows, splitByMemberships } from "./upsert-row-merging.ts";
 import {
-  commitSteps,
-  groupTransactions,
   isWritable,
   type NewContactDefaults,
   planStep,
-  removeStalePointers,
   type UpsertMode,
   type UpsertStep,
   type UpsertTarget,
+} from "./upsert-steps.ts";
+import {
+  commitSteps,
+  groupTransactions,
+  removeStalePointers,
   writePointers,
 } from "./upsert-transactions.ts";
 
@@ -43,12 +49,11 @@ export type UpsertOutcome =
 export interface UpsertOptions {
   /**
    * Subscribes unsubscribed contacts again, also to topics that they left, and removes
-   * suppressions. An API key of one site cannot
-   * remove a suppression: its suppressed contacts stay suppressed.
+   * suppressions. An API key of one site cannot remove a suppression: its suppressed contacts stay
+   * suppressed.
    */
   resubscribe?: boolean | undefined;
 }
-export type { UpsertMode };
 
 /** Options of an import. */
 export interface RowUpsertOptions extends UpsertOptions {
@@ -60,8 +65,11 @@ export interface RowUpsertOptions extends UpsertOptions {
   mayBeRetry?: boolean | undefined;
   /** Lists and tags that a row adds trigger sequences. */
   startSequences?: boolean | undefined;
+  /** How texts are written that are read by the type of a declared field. */
+  format?: declaredFields.GivenFormat | undefined;
   /** For the consent log. */
   consentSource?: Consent["source"] | undefined;
+  confirmationSource?: confirmations.ConfirmationItem["source"] | undefined;
 }
 export type SkippedOutcome = { outcome: "skipped"; error?: undefined };
 
@@ -87,18 +95,22 @@ export async function upsertRows(
   rows: ContactRow[],
   options: RowUpsertOptions,
 ): Promise<(UpsertOutcome | SkippedOutcome)[]> {
-  const [lists, topics, spelled] = await Promise.all([
+  const [lists, topics, read] = await Promise.all([
     getListIds(caller.orgId, siteId, rows),
     rows.some((row) => row.topics?.length) ? listOfSite(caller.orgId, siteId) : [],
-    fieldNames.applySpellings(caller.orgId, siteId, rows),
+    declaredFields.readRows({ orgId: caller.orgId, siteId }, rows, options.format),
   ]);
-  const errors = rows.map((row) => findUnknownList(row, lists) ?? findWrongTopic(row, topics));
-  const good = spelled.flatMap((row, i) => (errors[i] ? [] : [{ row, id: options.ids?.[i] }]));
+  const errors = read.map(
+    ({ row, faults }) =>
+      faults[0]?.message ?? findUnknownList(row, lists) ?? findWrongTopic(row, topics),
+  );
+  const good = read.flatMap(({ row }, i) => (errors[i] ? [] : [{ row, id: options.ids?.[i] }]));
   const lookedUpAt = now().toISOString();
   const people = await planTargets({ caller, siteId, topics }, good, options);
   for (const round of roundsOf(people)) await storeTargets(round, lookedUpAt, options.mayBeRetry);
+  await askToConfirm(caller.orgId, people);
   const byRow = new Map(people.flatMap((person) => person.rows.map((row) => [row, person])));
-  return spelled.map((row, i) =>
+  return read.map(({ row }, i) =>
     errors[i] ? { outcome: "failed", error: errors[i] } : outcomeOf(byRow.get(row)!, row),
   );
 }
@@ -145,11 +157,6 @@ async function getListIds(orgId: number, siteId: number, rows: ContactRow[]): Pr
   return new Set(found.flatMap((list) => (list?.siteId === siteId ? [list.id] : [])));
 }
 
-interface IdentifiedRow {
-  row: ContactRow;
-  id: number | undefined;
-}
-
 async function planTargets(
   { caller, siteId, topics }: UpsertContext & { topics: SiteTopic[] },
   rows: IdentifiedRow[],
@@ -160,6 +167,7 @@ async function planTargets(
     ids: given,
     startSequences = false,
     consentSource = "api",
+    confirmationSource = confirmations.sourceOf(caller),
   }: RowUpsertOptions,
 ): Promise<UpsertTarget[]> {
   const { orgId } = caller;
@@ -181,7 +189,7 @@ async function planTargets(
       siteId,
       merged.flatMap((row) => row.tags),
     ),
-    suppressions.filterManySuppressed(orgId, emails),
+    suppressionLookups.filterManySuppressed(orgId, emails),
     given ? [] : ids.nextContactIds(merged.length),
   ]);
   return merged.map((row, i) => ({
@@ -195,6 +203,7 @@ async function planTargets(
     newTags: row.tags.filter((name) => !tags.has(name)),
     choices: resolveChoices(row.topics ?? [], topics),
     consentSource,
+    confirmationSource,
     startSequences,
     resubscribe,
     mode,
@@ -203,53 +212,6 @@ async function planTargets(
     current: undefined,
     created: false,
   }));
-}
-
-// A transaction takes 100 writes: a counter for each membership, the contact and its count.
-const maxMemberships = 98;
-
-/** Splits rows of one email address into as few sets as transactions can hold. */
-function splitByMemberships(rows: IdentifiedRow[]): IdentifiedRow[][] {
-  const rowSets: IdentifiedRow[][] = [];
-  for (const row of rows) {
-    const last = rowSets.at(-1);
-    if (last && membershipsIn([...last, row]) <= maxMemberships) last.push(row);
-    else rowSets.push([row]);
-  }
-  return rowSets;
-}
-
-const membershipsIn = (rows: IdentifiedRow[]): number =>
-  rows.reduce((sum, { row }) => sum + row.tags.length + row.lists.length, 0);
-
-/** Merges rows of one contact as if they were written one after the other: a later row wins. */
-const mergeRows =
-  (resubscribe: boolean, fresh: ContactRow["status"] = "subscribed") =>
-  (earlier: ContactRow, later: ContactRow): ContactRow => ({
-    ...earlier,
-    ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== undefined)),
-    ...((earlier.customFields ?? later.customFields) && {
-      customFields: { ...earlier.customFields, ...later.customFields },
-    }),
-    ...(earlier.status === "unsubscribed" && {
-      status: resubscribe ? (later.status ?? fresh) : "unsubscribed",
-    }),
-    email: earlier.email,
-    tags: [...earlier.tags, ...later.tags],
-    lists: [...new Set([...earlier.lists, ...later.lists])],
-    topics: mergeChoices(earlier.topics ?? [], later.topics ?? [], resubscribe),
-  });
-
-function mergeChoices(
-  earlier: TopicChoice[],
-  later: TopicChoice[],
-  resubscribe: boolean,
-): TopicChoice[] {
-  const left = new Set(earlier.flatMap(({ id, subscribed }) => (subscribed ? [] : [id])));
-  const permitted = later.filter(
-    ({ id, subscribed }) => resubscribe || !subscribed || !left.has(id),
-  );
-  return [...new Map([...earlier, ...permitted].map((choice) => [choice.id, choice])).values()];
 }
 
 /** Removes the suppressions of email addresses that are subscribed again. */
@@ -261,7 +223,9 @@ async function unsuppressResubscribed(
   const back = rows
     .filter(({ status = fresh }) => status === "subscribed")
     .map(({ email }) => email);
-  for (const email of await suppressions.filterSuppressed(orgId, back, { purpose: "marketing" }))
+  for (const email of await suppressionLookups.filterSuppressed(orgId, back, {
+    purpose: "marketing",
+  }))
     await suppressions.remove(orgId, email).catch(undefinedIfMissing);
 }
 
@@ -301,10 +265,16 @@ async function storeAlone(person: UpsertTarget, again: boolean): Promise<void> {
 /** Returns the targets that lost to a concurrent change. */
 async function storeOnce(targets: UpsertTarget[], again: boolean): Promise<UpsertTarget[]> {
   const found = await getMany<ContactItem>(targets.map(keyOf), { consistent: true });
-  await makeTags(
-    targets.filter((person, i) => person.newTags.length && isWritable(person, found[i])),
+  await refuseTakenIds(targets.flatMap((person, i) => planStep(person, found[i]) ?? []));
+  const open = targets.flatMap((person, i) =>
+    person.error === undefined ? [{ person, current: found[i] }] : [],
   );
-  const wanted = targets.flatMap((person, i) => planStep(person, found[i]) ?? []);
+  await makeTags(
+    open.flatMap(({ person, current }) =>
+      person.newTags.length && isWritable(person, current) ? [person] : [],
+    ),
+  );
+  const wanted = open.flatMap(({ person, current }) => planStep(person, current) ?? []);
   const steps = again ? await dropAlreadyCreated(wanted) : wanted;
   await addStarts(steps);
   await removeStalePointers(targets);
@@ -316,6 +286,15 @@ async function storeOnce(targets: UpsertTarget[], again: boolean): Promise<Upser
     return lost;
   });
   return lost.flat();
+}
+
+/** A row fails if another contact has its id in the customer's own system. */
+async function refuseTakenIds(steps: UpsertStep[]): Promise<void> {
+  const changing = steps.filter((step) => step.externalIdWrites.length);
+  if (!changing.length) return;
+  const taken = await listTaken(changing.map(({ next }) => next));
+  for (const { person, next } of changing)
+    if (taken.has(next)) person.error = externalIdTaken().message;
 }
 
 /** Creates missing tags only for rows that can be written, so that a failed row creates none. */

@@ -115,12 +115,18 @@ async function removeFromContact(
   if (await removeFromItem(deleted, keys.contact(deleted.orgId, deleted.siteId, email), contactId))
     return true;
   // The contact has changed its email address, or is gone.
-  const pointer = await get<{ siteId: number; email: string }>(
+  const pointer = await get<{ siteId: number; email?: string }>(
     keys.contactPointer(deleted.orgId, contactId),
   );
+  // A merged contact has no email.
   const contact =
-    pointer && (await get<ContactItem>(keys.contact(deleted.orgId, pointer.siteId, pointer.email)));
-  if (contact?.id !== contactId || !contact[groupAttribute(deleted.kind)]?.has(deleted.group))
+    pointer?.email !== undefined &&
+    (await get<ContactItem>(keys.contact(deleted.orgId, pointer.siteId, pointer.email)));
+  if (
+    !contact ||
+    contact.id !== contactId ||
+    !contact[groupAttribute(deleted.kind)]?.has(deleted.group)
+  )
     return true;
   return removeFromItem(deleted, contact, contactId);
 }

@@ -2,20 +2,20 @@
 // that the counter of the shard changes with its members.
 
 import { contains } from "../../../adapters/dynamodb/conditions.ts";
-import { ConditionFailed, transact, type Write } from "../../../adapters/dynamodb/table.ts";
+import { ConditionFailed, write } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
 import { invalid } from "../../../errors.ts";
 import { type PageRequest, type Pagination, toPagination } from "../../../kernel/paging.ts";
 import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
-import type { GroupKey } from "../../../keys.ts";
+import type { GroupKey, GroupKind } from "../../../keys.ts";
 import * as contactReader from "../contacts/contact-reader.ts";
 import { type Contact, type ContactItem, groupAttribute } from "../contacts/contact-schema.ts";
 import * as contacts from "../contacts/contacts.ts";
-import { contactReactions, type ReactionWrites } from "../contacts/reactions.ts";
+import { type ChangeContext, contactReactions } from "../contacts/reactions.ts";
 import type * as groups from "./groups.ts";
-import * as memberships from "./membership-writes.ts";
+import * as membershipWrites from "./membership-writes.ts";
 
 export interface MembershipResult {
   /** Contacts that joined or left. */
@@ -30,76 +30,99 @@ export const addMembers = (
   caller: CallerScope,
   group: GroupKey,
   contactIds: number[],
-): Promise<MembershipResult> =>
-  changeMembers(
-    caller,
-    { group, contactIds },
-    {
-      needsChange: (isMember) => !isMember,
-      triggersSequences: true,
-      writes: (group, members, reaction) =>
-        memberships.addMembersWrites(group, members, { reaction }),
-    },
-  );
+): Promise<MembershipResult> => changeMembers(caller, { group, contactIds }, true);
 
 /** Idempotent. */
 export const removeMembers = (
   caller: CallerScope,
   group: GroupKey,
   contactIds: number[],
-): Promise<MembershipResult> =>
-  changeMembers(
-    caller,
-    { group, contactIds },
-    {
-      needsChange: (isMember) => isMember,
-      triggersSequences: false,
-      writes: memberships.removeMembersWrites,
-    },
-  );
+): Promise<MembershipResult> => changeMembers(caller, { group, contactIds }, false);
 
-interface MembershipChange {
-  needsChange(isMember: boolean): boolean;
-  triggersSequences: boolean;
-  writes(group: memberships.Membership, contacts: ContactItem[], reaction: ReactionWrites): Write[];
-}
-
-// A transaction takes 100 writes: 2 for each contact, 1 for each sequence it enters, a counter and
-// a cohort for each sequence, and the counter of the group.
+// A transaction takes 100 writes: 2 for each contact, 1 for each sequence it enters, a counter for
+// each sequence, the counter of the group, the events and the note for triggers.
 const maxContactsPerWrite = (sequences: number): number =>
-  Math.floor((99 - 2 * sequences) / (2 + sequences));
+  Math.floor((97 - sequences) / (2 + sequences));
 
 async function changeMembers(
   caller: CallerScope,
   { group: { kind, id }, contactIds }: { group: GroupKey; contactIds: number[] },
-  { needsChange, triggersSequences, writes }: MembershipChange,
+  joins: boolean,
 ): Promise<MembershipResult> {
   const group = await records.find<groups.Group>(kind, caller, id);
   const ids = [...new Set(contactIds)];
-  const sequenceIds = triggersSequences ? [...(group.starts ?? [])] : [];
-  const commit = async (batch: ContactItem[]): Promise<number> => {
-    const reaction = await contactReactions().startEnrollments(
-      batch.map((contact) => ({ contact, sequenceIds })),
+  const startCount = joins ? (group.starts?.size ?? 0) : 0;
+  const commit = (batch: ContactItem[]): Promise<number> =>
+    commitMembership(batch, { kind, group, joins }, { commit: write }).then(
+      () => batch.length,
+      zeroIfChanged,
     );
-    const committed = await transact(
-      ...writes({ kind, group: id }, batch, reaction),
-      ...reaction.writes,
-    );
-    if (committed) await reaction.afterCommit();
-    return committed ? batch.length : 0;
-  };
   let changed = 0;
   return retryOnConflict("The contacts of the request", async () => {
     const { found, failed } = await loadContacts(caller, group.siteId, ids);
-    const pending = found.filter((contact) =>
-      needsChange(contact[groupAttribute(kind)]?.has(id) === true),
+    const pending = found.filter(
+      (contact) => (contact[groupAttribute(kind)]?.has(id) === true) !== joins,
     );
-    const batches = groupByShard(pending, maxContactsPerWrite(sequenceIds.length));
+    const batches = groupByShard(pending, maxContactsPerWrite(startCount));
     const counts = await inParallel(4, batches, commit);
     changed += counts.reduce((sum, count) => sum + count, 0);
     if (!counts.every(Boolean)) throw new ConditionFailed(0);
     return { changed, unchanged: ids.length - failed.length - changed, failed };
   });
+}
+
+/** Other batches go on when a contact of one has changed. */
+function zeroIfChanged(error: unknown): number {
+  if (error instanceof ConditionFailed) return 0;
+  throw error;
+}
+
+interface MembershipChange {
+  kind: GroupKind;
+  group: Pick<groups.Group, "id" | "starts">;
+  /** Contacts that join a group start the sequences that it triggers. */
+  joins: boolean;
+}
+
+/**
+ * Adds the contacts as they were read to the group, or removes them. Throws if one has changed
+ * since, or is a member already, or was none.
+ */
+export async function commitMembership(
+  batch: ContactItem[],
+  { kind, group: { id, starts = new Set() }, joins }: MembershipChange,
+  { commit, chain }: ChangeContext,
+): Promise<void> {
+  const transitions = batch.map((contact) => ({
+    before: contact,
+    after: withMembership(contact, { kind, id }, joins),
+  }));
+  const sequenceIds = joins ? [...starts] : [];
+  const [reaction, note] = await Promise.all([
+    contactReactions().startEnrollments(
+      transitions.map(({ before: contact, after }) => ({ contact, sequenceIds, after, chain })),
+    ),
+    contactReactions().noteChanges(batch[0]!.orgId, transitions, { chain }),
+  ]);
+  const membership = { kind, group: id };
+  await commit(
+    ...(joins
+      ? membershipWrites.addMembersWrites(membership, batch, { reaction })
+      : membershipWrites.removeMembersWrites(membership, batch)),
+    ...reaction.writes,
+    ...note.writes,
+  );
+  await Promise.all([reaction.afterCommit(), note.afterCommit()]);
+}
+
+function withMembership(
+  contact: ContactItem,
+  { kind, id }: GroupKey,
+  isMember: boolean,
+): ContactItem {
+  const attribute = groupAttribute(kind);
+  const others = (contact[attribute] ?? new Set()).difference(new Set([id]));
+  return { ...contact, [attribute]: isMember ? others.union(new Set([id])) : others };
 }
 
 async function loadContacts(caller: CallerScope, siteId: number, ids: number[]) {
@@ -121,7 +144,7 @@ async function loadContacts(caller: CallerScope, siteId: number, ids: number[]) 
 }
 
 const groupByShard = (pending: ContactItem[], maxSize: number): ContactItem[][] =>
-  [...Map.groupBy(pending, memberships.membershipShardOf).values()].flatMap((shardContacts) =>
+  [...Map.groupBy(pending, membershipWrites.membershipShardOf).values()].flatMap((shardContacts) =>
     splitIntoBatches(shardContacts, maxSize),
   );
 

@@ -17,7 +17,7 @@ import type { PageRequest } from "../../../kernel/paging.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
-import * as counters from "../../../kernel/sharded-counters.ts";
+import * as shardedCounters from "../../../kernel/sharded-counters.ts";
 import { permitSite } from "../../../kernel/site-access.ts";
 import { type GroupKind, keys, ranges } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
@@ -102,7 +102,7 @@ export async function list(
 }
 
 export const count = (kind: GroupKind, orgId: number, id: number): Promise<number> =>
-  counters.sumShards(ranges.groupCounts(orgId, { kind, id }));
+  shardedCounters.sumShards(ranges.groupCounts(orgId, { kind, id }));
 
 interface GroupChanges {
   id: number;

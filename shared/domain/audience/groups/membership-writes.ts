@@ -28,7 +28,7 @@ type MemberRef = Pick<ContactItem, "orgId" | "sk" | "id" | "home">;
 export const membershipShardOf = ({ home: shard, sk }: Pick<ContactItem, "home" | "sk">): string =>
   shard ?? emailShardOf(sk);
 
-const keyOf = ({ kind, group }: Membership, member: MemberRef) =>
+export const membershipKey = ({ kind, group }: Membership, member: MemberRef) =>
   keys.membership(
     member.orgId,
     { kind, id: group },
@@ -39,8 +39,8 @@ export interface MembershipItem {
   contactId: number;
   /** A hint: after a change of the email, the contact is found by id. */
   email: string;
-  /** When the contact joined (ISO 8601). Absent on older items. */
-  at?: string;
+  /** When the contact joined (ISO 8601). */
+  at: string;
 }
 
 /** Without the counters. */
@@ -48,11 +48,11 @@ export const membershipItemWrites = (member: MemberRef, memberships: Membership[
   memberships.map((membership) => {
     const at = now().toISOString();
     const item: MembershipItem = { contactId: member.id, email: member.sk, at };
-    return put(keyOf(membership, member), { ...item });
+    return put(membershipKey(membership, member), { ...item });
   });
 
 export const membershipRemovalWrites = (member: MemberRef, memberships: Membership[]): Write[] =>
-  memberships.map((membership) => remove(keyOf(membership, member)));
+  memberships.map((membership) => remove(membershipKey(membership, member)));
 
 /** For the transaction that changes the sets on the contact. */
 export const joinGroupsWrites = (member: MemberRef, memberships: Membership[]): Write[] => [
@@ -62,7 +62,7 @@ export const joinGroupsWrites = (member: MemberRef, memberships: Membership[]): 
 
 export const leaveGroupsWrites = (member: MemberRef, memberships: Membership[]): Write[] =>
   memberships.flatMap((membership) => [
-    remove(keyOf(membership, member)),
+    remove(membershipKey(membership, member)),
     groupCountWrite(membership, shardOf(member), -1),
   ]);
 
@@ -125,7 +125,7 @@ export const removeMembersWrites = (membership: Membership, contacts: ContactIte
       { if: isMemberCondition(membership, contact) },
     ),
   ),
-  ...contacts.map((contact) => remove(keyOf(membership, contact))),
+  ...contacts.map((contact) => remove(membershipKey(membership, contact))),
   ...groupCountWrites(membership, contacts, -1),
 ];
 

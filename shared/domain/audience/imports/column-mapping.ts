@@ -2,6 +2,17 @@
 import { invalid } from "../../../errors.ts";
 import { parseJson } from "../../../kernel/json.ts";
 import {
+  addEvidenceOfRow,
+  type ConsentColumn,
+  type ConsentEvidence,
+  type ConsentField,
+  consentFields,
+  consentHeaders,
+  findConsentColumns,
+  lettersOf,
+  mayMeanConsent,
+} from "./consent.ts";
+import {
   type ImportColumn,
   type ImportField,
   type importFields,
@@ -16,7 +27,8 @@ const maxCustomColumns = 100;
 /**
  * Throws `invalid` if the file lacks a mapped column or has no email column. `rows` are the first
  * rows below the header; a column of addresses is recognized by them. A header that differs from
- * one of `customFieldKeys` only in case takes its spelling.
+ * one of `customFieldKeys` only in case takes its spelling. `consent` says what all cells of
+ * the columns are that may be about consent; without it, the first rows decide.
  */
 export function mapColumns(
   cells: string[],
@@ -24,10 +36,16 @@ export function mapColumns(
   {
     mapping = {},
     customFieldKeys = [],
-  }: { mapping?: Record<string, ImportField>; customFieldKeys?: string[] } = {},
+    consent: known = readConsentColumns(cells, rows),
+  }: {
+    mapping?: Record<string, ImportField>;
+    customFieldKeys?: string[];
+    consent?: ConsentColumn[];
+  } = {},
 ): ImportColumn[] {
   if (cells.some(looksLikeEmail)) throw noHeaderProblem();
-  const headers = uniqueHeaders(cells.map((cell) => cell.trim()));
+  const named = withoutTrailingBlanks(cells, rows);
+  const headers = uniqueHeaders(named.map((cell) => cell.trim()));
   if (headers.length > maxColumns)
     throw invalid(
       `The header has ${headers.length} columns, but a file can have at most ${maxColumns}`,
@@ -35,7 +53,10 @@ export function mapColumns(
   if (Buffer.byteLength(headers.join("")) > maxHeaderBytes)
     throw invalid("The first row is too long to be a header");
   const mapped = applyMapping(headers, mapping);
-  const fields = guessByHeader(headers, mapped, customFieldKeys);
+  const consent = headers.map((header, i) =>
+    mapped[i] ? undefined : judgeConsent(header, known.find(({ index }) => index === i)?.evidence),
+  );
+  const fields = guessByHeader(headers, { mapped, consent, customFieldKeys });
   for (const [i, field] of fields.entries())
     if (field === "customFields" && !mapped[i] && !isJson(rows, i))
       fields[i] = `customFields.${headers[i]!.slice(0, 100)}`;
@@ -47,7 +68,45 @@ export function mapColumns(
   return headers.map((header, i) => ({
     header: header.slice(0, maxHeaderLength),
     field: fields[i] ?? "ignore",
+    ...(consent[i] === "unclear" && fields[i]?.startsWith("customFields.") && { isUnclear: true }),
   }));
+}
+
+/** Rows that end with a delimiter make a last column without a name and without values. */
+function withoutTrailingBlanks(cells: string[], rows: string[][]): string[] {
+  const isBlank = (i: number) => [cells, ...rows].every((row) => (row[i] ?? "").trim() === "");
+  const last = cells.findLastIndex((_, i) => !isBlank(i));
+  return cells.slice(0, last + 1);
+}
+
+function readConsentColumns(cells: string[], rows: string[][]): ConsentColumn[] {
+  const columns = findConsentColumns(cells);
+  for (const row of rows) addEvidenceOfRow(columns, row);
+  return columns;
+}
+
+/** `unclear`: a person must say whether the column is about consent. */
+function judgeConsent(
+  header: string,
+  evidence: ConsentEvidence | undefined,
+): ConsentField | "unclear" | undefined {
+  const known = consentByHeader.get(lettersOf(header));
+  const answersYesOrNo = known === "subscribed" || known === "unsubscribed";
+  if (known && !(answersYesOrNo && evidence?.others)) return known;
+  return evidence && mayMeanConsent(header, evidence) ? "unclear" : undefined;
+}
+
+/** Why the file cannot be imported yet, or undefined. */
+export function findUnclearProblem(columns: ImportColumn[]): string | undefined {
+  const unclear = columns.filter(({ isUnclear }) => isUnclear);
+  if (!unclear.length) return undefined;
+  const names = unclear.map(({ header }) => `"${header.slice(0, 100)}"`);
+  return (
+    `${names.slice(0, 10).join(", ")} may say who gets email and who does not: set it in mapping ` +
+    "to subscribed (yes means subscribed), to unsubscribed (yes means unsubscribed), to status, " +
+    "to a custom field such as " +
+    `customFields.${unclear[0]!.header.slice(0, 100)} or to ignore`
+  );
 }
 
 /** Columns by their headers alone, for a file that `mapColumns` refuses. */
@@ -99,23 +158,36 @@ function applyMapping(
       throw invalid(`mapping: the file has no column "${header.slice(0, 100)}"`);
   }
   const duplicate = fields.find(
-    (field, i) => field !== undefined && field !== "ignore" && fields.indexOf(field) !== i,
+    (field, i) => field !== undefined && !canRepeat(field) && fields.indexOf(field) !== i,
   );
   if (duplicate) throw invalid(`mapping: two columns map to ${duplicate.slice(0, 120)}`);
   return fields;
 }
 
+const canRepeat = (field: ImportField): boolean =>
+  field === "ignore" || (consentFields as readonly string[]).includes(field);
+
 /** Fields of known headers. Any other column becomes a custom field with the name of its header. */
 function guessByHeader(
   headers: string[],
-  mapped: (ImportField | undefined)[],
-  customFieldKeys: string[],
+  {
+    mapped,
+    consent,
+    customFieldKeys,
+  }: {
+    mapped: (ImportField | undefined)[];
+    consent: (ConsentField | "unclear" | undefined)[];
+    customFieldKeys: string[];
+  },
 ): ImportField[] {
   const usedFields = new Set(mapped.filter((field) => field !== undefined));
-  const known = headers.map((header, i) => mapped[i] ?? fieldForHeader(header));
+  const known = headers.map((header, i) => {
+    const found = consent[i] === "unclear" ? undefined : consent[i];
+    return mapped[i] ?? found ?? fieldForHeader(header);
+  });
   const standard = headers.map((_, i): ImportField | undefined => {
     const field = known[i];
-    if (mapped[i] || field === "ignore") return field;
+    if (mapped[i] || (field && canRepeat(field))) return field;
     if (field === undefined || usedFields.has(field)) return undefined;
     usedFields.add(field);
     return field;
@@ -192,19 +264,12 @@ const findEmailColumn = (fields: ImportField[], rows: string[][]): number =>
     return field.startsWith("customFields.") && cells.length > 0 && cells.every(looksLikeEmail);
   });
 
-/** Lower case, without accents and anything that is neither letter nor digit. */
-const normalizeHeader = (header: string): string =>
-  header
-    .normalize("NFD")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
-
 function fieldForHeader(header: string): ImportField | undefined {
   const customField = /^customFields\.(.{1,100})$/.exec(header)?.[1];
   if (customField !== undefined) return `customFields.${customField}`;
   const topic = /^topics\.(.{1,100})$/.exec(header)?.[1];
   if (topic !== undefined) return `topics.${topic}`;
-  return fieldByHeader.get(normalizeHeader(header));
+  return fieldByHeader.get(lettersOf(header));
 }
 
 // English, German, French, Spanish, Italian, Portuguese, Dutch.
@@ -232,23 +297,22 @@ const spellings: Partial<Record<(typeof importFields)[number], string>> = {
     "company companyname organization organisation organizationname business firma " +
     "unternehmen entreprise societe empresa azienda societa bedrijf account accountname",
   timezone: "timezone tz zeitzone fuseauhoraire zonahoraria fusoorario fusohorario tijdzone",
-  status:
-    "status emailstatus subscriptionstatus contactstatus emailmarketingstatus " +
-    "marketingstatus memberstatus subscriberstatus",
+  locale: "locale languagetag languagecode sprachcode codelangue",
+  externalId: "externalid externaluserid externalcustomerid",
   tags: "tags tag labels label schlagworte etiquettes etiquetas etichette",
   source: "source quelle origine origen fonte bron",
   // Our own exports use it beyond 500 fields; listmonk's exports use it too.
   customFields: "customfields attributes attribs",
-  // Mailchimp's exports have these columns instead of a status.
-  unsubscribedAt: "unsubscribedat unsubscribetime unsubtime",
-  bouncedAt: "bouncedat cleanedat cleantime",
   // Columns of our own exports that the service computes itself.
   ignore:
     "id lists score sendcount opencount clickcount lastsentat lastopenedat lastclickedat " +
     "createdat updatedat",
 };
-const fieldByHeader = new Map(
-  Object.entries(spellings).flatMap(([field, names]) =>
-    names.split(" ").map((name) => [name, field as ImportField] as const),
-  ),
-);
+const toFieldsByHeader = <F extends string>(headers: Partial<Record<F, string>>): Map<string, F> =>
+  new Map(
+    Object.entries<string | undefined>(headers).flatMap(([field, names = ""]) =>
+      names.split(" ").map((name) => [name, field as F] as const),
+    ),
+  );
+const fieldByHeader: Map<string, ImportField> = toFieldsByHeader(spellings);
+const consentByHeader = toFieldsByHeader(consentHeaders);

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { csvRows } from "../../../kernel/csv-packages.ts";
 import { type Delimiter, delimiters, type Encoding } from "./import-options.ts";
+import { refuseOtherFormats } from "./other-formats.ts";
 
 export interface SniffedFormat {
   /** Undefined if only the rest of the file can decide between UTF-8 and windows-1252. */
@@ -24,6 +25,7 @@ export function sniffFormat(
   head: Uint8Array,
   options: { encoding?: Encoding | undefined; delimiter?: Delimiter | undefined },
 ): SniffedFormat {
+  refuseOtherFormats(head);
   const [marked, byteOrderMark] = byteOrderMarks.find(([, bytes]) =>
     bytes.every((byte, i) => head[i] === byte),
   ) ?? [undefined, []];

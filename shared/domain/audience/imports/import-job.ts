@@ -3,8 +3,8 @@
 import type { Write } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds } from "../../../clock.ts";
-import type { Lease } from "../../../kernel/lease.ts";
-import * as leasedJobs from "../../../kernel/leased-job.ts";
+import * as leasedJob from "../../../kernel/leased-job.ts";
+import type { Lease } from "../../../kernel/leases.ts";
 import * as records from "../../../kernel/records.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
@@ -27,7 +27,7 @@ export const enqueueRun = (orgId: number, importId: number): Promise<void> =>
 
 /** Undefined if the import is over or another worker has the lease. */
 export async function acquireJob(orgId: number, id: number): Promise<ImportJob | undefined> {
-  const taken = await leasedJobs.takeJob<ImportProgress>(keys.importRun(orgId, id), {
+  const taken = await leasedJob.takeJob<ImportProgress>(keys.importRun(orgId, id), {
     timeoutSeconds: jobSeconds.import,
     dueAttributes: (seconds) => dueAttributes(id, seconds),
   });
@@ -43,7 +43,7 @@ export async function saveProgress(
   ...extraWrites: Write[]
 ): Promise<boolean> {
   if (await isDeleted(run.orgId, record.siteId)) return false;
-  return leasedJobs.saveProgress({ item: run, lease }, progress, ...extraWrites);
+  return leasedJob.saveProgress({ item: run, lease }, progress, ...extraWrites);
 }
 
 export const sourceFile = ({ record: { blob, size }, run }: ImportJob): StoredFile => ({

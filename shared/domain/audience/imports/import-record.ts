@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import type { JobAttributes } from "../../../kernel/job-index.ts";
-import type { Leased } from "../../../kernel/lease.ts";
+import type { Leased } from "../../../kernel/leases.ts";
 import {
   Count,
   CreatedAt,
@@ -12,7 +12,10 @@ import {
   UpdatedAt,
 } from "../../../kernel/record-fields.ts";
 import type * as records from "../../../kernel/records.ts";
+import { isConfirmable, unconfirmable } from "../contacts/confirmation-schema.ts";
 import { GroupName } from "../contacts/contact-schema.ts";
+import { dateOrders, decimalMarks } from "../contacts/parse-field-value.ts";
+import type { ConsentColumn } from "./consent.ts";
 import type { FilePosition } from "./csv-rows.ts";
 import {
   delimiters,
@@ -22,11 +25,12 @@ import {
   importFields,
   importModes,
 } from "./import-options.ts";
+import type { FileFormat, FormatEvidence } from "./value-formats.ts";
 
 const Id = z.int().positive();
 const contactStatus = z.enum(["subscribed", "unsubscribed", "pending"]);
 
-export const NewImport = z.object({
+const importOptions = z.object({
   siteId: NewSiteId,
   mapping: z
     .record(z.string().trim().min(1).max(200), ImportField)
@@ -41,12 +45,21 @@ export const NewImport = z.object({
         "with the name of its header, in the letter case that the site's contacts already use. " +
         "In custom fields, plain numbers, true and false are read as such: 42, -1.5, but not " +
         "007. A column stays text if one of its values has a leading zero, a plus sign or 16 " +
-        "digits, if its field is declared as text (PUT /contact-fields/:fieldName), or if the " +
-        "field is not declared and has only text values in the site. customFields reads a JSON " +
+        "digits, or has only text values in the site. If the field is declared " +
+        "(PUT /contact-fields/:fieldName), its type decides how the cells are read, and a row " +
+        "with a cell that cannot be read fails. customFields reads a JSON " +
         "object. A column of a topic has subscribed or yes for contacts who join it, left or no " +
         "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
         "joins a topic again who left it. A value in unsubscribedAt sets the contact " +
-        "to unsubscribed; one in bouncedAt suppresses the address.",
+        "to unsubscribed; one in bouncedAt suppresses the address; 0, false, NULL and never " +
+        "are no value there. " +
+        "A column of subscribed has yes, no, a date or a status: a new contact whose cell is " +
+        "empty is not subscribed. In a column of unsubscribed, yes or a date means " +
+        "unsubscribed. Yes and no are read in the languages of the headers, also as 1 and 0, " +
+        "true and false. Several columns can have these fields: the strictest cell of a row " +
+        "decides. If another column may say who gets email, such as Opt-out or Newsletter type, " +
+        "and is not named here, the import fails before it changes a contact: see question in " +
+        "the preview.",
     ),
   tags: z
     .array(GroupName)
@@ -94,8 +107,33 @@ export const NewImport = z.object({
     .enum(encodings)
     .optional()
     .describe("Character encoding of the file. Detected if omitted."),
+  decimalMark: z
+    .enum(decimalMarks)
+    .optional()
+    .describe(
+      "Decimal mark of numbers, for fields that are declared as numbers. Detected from the file " +
+        "if omitted; if 1,299 and 1.299 could be both, it is the point.",
+    ),
+  dateOrder: z
+    .enum(dateOrders)
+    .optional()
+    .describe(
+      "Whether dates such as 03/04/2026 begin with the day (`dmy`) or with the month (`mdy`), " +
+        "for fields that are declared as dates. Detected from the file if omitted; the import " +
+        "fails before it changes a contact if no date of the file shows it. Dates such as " +
+        "2026-04-03 and 03.04.2026 need no order.",
+    ),
   filename: singleLineText(200).optional().describe("Name of the file, shown with the import."),
+  sendConfirmation: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether to ask the created contacts by email to confirm (double opt-in), each once. " +
+        "Needs the `status` `pending`. Contacts that exist are asked if they are pending.",
+    ),
 });
+
+export const NewImport = importOptions.refine(isConfirmable, unconfirmable);
 export type NewImport = z.output<typeof NewImport>;
 
 export const ImportRowError = z.object({
@@ -151,6 +189,9 @@ export const Import = z
     startSequences: z
       .boolean()
       .describe("As in the request: whether tags and lists start sequences."),
+    sendConfirmation: z
+      .boolean()
+      .describe("As in the request: whether pending contacts are asked by email to confirm."),
     delimiter: z
       .enum(delimiters)
       .nullable()
@@ -159,6 +200,14 @@ export const Import = z
       .enum(encodings)
       .nullable()
       .describe("Character encoding of the file. `null` until it is detected."),
+    decimalMark: z
+      .enum(decimalMarks)
+      .nullable()
+      .describe("Decimal mark of numbers. `null` until the file is read."),
+    dateOrder: z
+      .enum(dateOrders)
+      .nullable()
+      .describe("Order of day and month, or `null` if it was not given and no date shows it."),
     mapping: z
       .record(z.string(), z.string())
       .nullable()
@@ -175,7 +224,7 @@ export const Import = z
   .meta({ id: "Import" });
 export type Import = z.output<typeof Import>;
 
-/** The part that does not change, except for `columns`, which the scan sets once. */
+/** The part that does not change, except for what the scan sets once. */
 export interface ImportRecord extends records.StoredRecord {
   orgId: number;
   siteId: number;
@@ -183,11 +232,13 @@ export interface ImportRecord extends records.StoredRecord {
   /** Key of the file in S3. */
   blob: string;
   size: number;
-  wish: Omit<NewImport, "siteId" | "filename" | "startSequences"> &
-    Partial<Pick<NewImport, "startSequences">>;
+  wish: Omit<NewImport, "siteId" | "filename" | "startSequences" | "sendConfirmation"> &
+    Partial<Pick<NewImport, "startSequences" | "sendConfirmation">>;
   /** Whether a caller that is limited to sites created the import. */
   bound: boolean;
   columns?: ImportColumn[];
+  /** As given or detected. The scan sets it with the columns. */
+  format?: FileFormat;
 }
 
 /** The part that changes. It is an item of its own, because it is small and written often. */
@@ -195,7 +246,7 @@ export interface ImportProgress extends ImportCounts, Leased, JobAttributes {
   orgId: number;
   id: number;
   /** As in the record. */
-  filename?: string | null;
+  filename: string | null;
   status: Import["status"];
   error?: string;
   updatedAt: string;
@@ -216,6 +267,9 @@ export interface ImportProgress extends ImportCounts, Leased, JobAttributes {
     body?: FilePosition;
     /** Indexes of the columns with identifiers, which stay text. */
     identifiers?: number[];
+    /** Columns whose header may be about consent. */
+    consent?: ConsentColumn[];
+    formats?: FormatEvidence[];
   };
   total?: number;
   /** First of the reserved contact ids, one per row. */

@@ -1,7 +1,7 @@
 // Imports contacts from CSV files. A worker reads the file and stores the rows.
 
 import { get, getMany, put } from "../../../adapters/dynamodb/table.ts";
-import * as blobs from "../../../adapters/s3/objects.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import type { Caller, CallerScope } from "../../../caller.ts";
 import { epochSeconds } from "../../../clock.ts";
 import { invalid, limitExceeded } from "../../../errors.ts";
@@ -12,6 +12,7 @@ import * as records from "../../../kernel/records.ts";
 import { checkDeclared, type Upload } from "../../../kernel/uploads.ts";
 import { keys } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
+import * as confirmations from "../contacts/confirmations.ts";
 import * as groups from "../groups/groups.ts";
 import { dueAttributes, enqueueRun } from "./import-job.ts";
 import {
@@ -22,6 +23,7 @@ import {
   type NewImport,
   zeroCounts,
 } from "./import-record.ts";
+import { refuseOtherFormats } from "./other-formats.ts";
 import * as rowErrors from "./row-errors.ts";
 
 const maxImportBytes = 1024 ** 3;
@@ -39,7 +41,10 @@ export async function start(
 ): Promise<Import> {
   const { orgId } = caller;
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
-  await groups.checkLists(caller, siteId, options.lists);
+  await Promise.all([
+    groups.checkLists(caller, siteId, options.lists),
+    options.sendConfirmation && confirmations.requireSender(orgId),
+  ]);
   const newRecord = await records.newRecordFields("IMPORT");
   const { name, ...file } = await storeFile(orgId, newRecord.id, source);
   const record: ImportRecord = {
@@ -59,16 +64,12 @@ export async function start(
     startedBy: toStarter(caller),
     updatedAt: newRecord.createdAt,
     ...zeroCounts,
+    ...dueAttributes(newRecord.id, 60),
+    ...startedJobAttributes(orgId, { type: "import", ...newRecord, siteId }),
   };
   await records.insert("IMPORT", caller, {
     record,
-    extraWrites: [
-      put(keys.importRun(orgId, newRecord.id), {
-        ...run,
-        ...dueAttributes(newRecord.id, 60),
-        ...startedJobAttributes(orgId, { type: "import", ...newRecord, siteId }),
-      }),
-    ],
+    extraWrites: [put(keys.importRun(orgId, newRecord.id), run)],
   });
   await enqueueRun(orgId, newRecord.id);
   return toApi(record, run, []);
@@ -84,8 +85,9 @@ async function storeFile(
   const { bytes } = source;
   if (!bytes.length)
     throw invalid("The file is empty", { details: [{ path: "file", message: "is empty" }] });
+  refuseOtherFormats(bytes);
   const blob = `uploads/${orgId}/import-${id}`;
-  await blobs.put(blob, bytes, "text/csv");
+  await objects.put(blob, bytes, "text/csv");
   return { blob, size: bytes.length };
 }
 
@@ -96,7 +98,7 @@ export async function findUpload(
 ): Promise<{ blob: string; size: number; name: string }> {
   const upload = await get<Upload>(keys.upload(orgId, uploadId));
   const size =
-    upload && upload.expires > epochSeconds() ? await blobs.getSize(upload.blob) : undefined;
+    upload && upload.expires > epochSeconds() ? await objects.getSize(upload.blob) : undefined;
   if (!upload || !size)
     throw invalid("uploadId does not name a finished upload: PUT the file to its uploadUrl first", {
       details: [{ path: "uploadId", message: "does not name a finished upload" }],
@@ -152,7 +154,7 @@ export async function listErrors(
 }
 
 function toApi(
-  { wish: options, columns, ...record }: ImportRecord,
+  { wish: options, columns, format, ...record }: ImportRecord,
   run: ImportProgress,
   errors: ImportRowError[],
 ): Import {
@@ -179,8 +181,11 @@ function toApi(
     tags: options.tags,
     lists: options.lists,
     startSequences: options.startSequences ?? false,
+    sendConfirmation: options.sendConfirmation ?? false,
     delimiter: look?.delimiter ?? null,
     encoding: look?.encoding ?? null,
+    decimalMark: format?.decimalMark ?? null,
+    dateOrder: format?.dateOrder ?? null,
     mapping: columns
       ? Object.fromEntries(columns.map(({ header, field }) => [header, field]))
       : null,

@@ -3,24 +3,31 @@ import { namesIn, typedValue, unguarded } from "../../../kernel/csv-cells.ts";
 import { toSingleLine } from "../../../kernel/email-fields.ts";
 import { parseJson } from "../../../kernel/json.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
-import { ContactRow, type ContactStatus } from "../contacts/contact-schema.ts";
+import { ContactRow } from "../contacts/contact-schema.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
+import { isDate, readAnswer, readStatus } from "./consent.ts";
 import { type ImportColumn, isExported } from "./import-options.ts";
 
-/** `suppress`: the address belongs on the suppression list. */
 export type ParsedRow =
-  | { row: ContactRow; suppress: boolean; error?: undefined }
+  | {
+      row: ContactRow;
+      /** The address belongs on the suppression list. */
+      suppress: boolean;
+      /** The file has a column with consent, and the cell of this row is empty. */
+      lacksConsent: boolean;
+      error?: undefined;
+    }
   | { email: string; error: string };
 
 /** Empty cells are left out, so they do not change existing values. */
 export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
-  const raw: RawContact = { tags: [] };
+  const raw: RawContact = { tags: [], consent: [] };
   for (const [i, column] of columns.entries()) {
     // Custom fields of our own export are read exactly; other cells may be padded.
     const cell = unguarded((isExported(column) ? cells[i] : cells[i]?.trim()) ?? "");
     if (cell !== "" && column.field !== "ignore") setField(raw, column, cell);
   }
-  const { left, fault, ...contact } = raw;
+  const { consent, fault, ...contact } = raw;
   const email = typeof raw.email === "string" ? raw.email : "";
   const hasExtraCells = cells.slice(columns.length).some((cell) => cell.trim() !== "");
   if (hasExtraCells)
@@ -31,28 +38,35 @@ export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
         "around cells that contain the delimiter",
     };
   if (fault !== undefined) return { email, error: fault };
-  const suppress = left === "suppressed" || contact.status === "suppressed";
-  if (suppress) delete contact.status;
-  else if (left) contact.status = left;
+  const status = strictestFirst.find((one) => consent.includes(one));
+  const suppress = status === "suppressed";
+  if (status && !suppress) contact.status = status;
   const { data, error } = ContactRow.safeParse(contact, { error: validationMessages });
-  return data ? { row: data, suppress } : { email, error: describeIssue(error.issues[0]!, email) };
+  if (!data) return { email, error: describeIssue(error.issues[0]!, email) };
+  const hasConsentColumn = columns.some(({ field }) => field === "subscribed");
+  return { row: data, suppress, lacksConsent: hasConsentColumn && status === undefined };
 }
+
+// Several columns can say whether the contact gets email.
+const strictestFirst = ["suppressed", "unsubscribed", "pending", "subscribed"] as const;
 
 interface RawContact {
   tags: string[];
   topics?: TopicChoice[];
   customFields?: Record<string, unknown>;
-  /** From a column with the date of the unsubscribe or bounce. */
-  left?: "unsubscribed" | "suppressed";
+  /** What each column says. */
+  consent: (typeof strictestFirst)[number][];
   fault?: string;
   [field: string]: unknown;
 }
 
 function setField(contact: RawContact, column: ImportColumn, cell: string): void {
-  const { field, text, topicId } = column;
+  const { field, text, type, topicId } = column;
   if (topicId !== undefined) setTopic(contact, { field, topicId }, cell);
   else if (field.startsWith("customFields.")) {
-    setCustomField(contact, field.slice("customFields.".length), text ? cell : typedValue(cell));
+    // The declared type decides how its text is read.
+    const isText = text || (type && !isExported(column));
+    setCustomField(contact, field.slice("customFields.".length), isText ? cell : typedValue(cell));
   } else (fieldSetters[field as keyof typeof fieldSetters] ?? setText(field))(contact, cell);
 }
 
@@ -61,22 +75,22 @@ function setTopic(
   { field, topicId }: { field: string; topicId: number },
   cell: string,
 ): void {
-  const status = topicAnswers[cell.toLowerCase()] ?? statusOf(cell);
+  const status = statusOf(cell);
   if (status === "subscribed" || status === "unsubscribed")
     contact.topics = [
       ...(contact.topics ?? []),
       { id: topicId, subscribed: status === "subscribed" },
     ];
-  else contact.fault = `${field}: must be subscribed, left, yes or no`;
+  else if (status !== "none") contact.fault = `${field}: must be subscribed, left, yes or no`;
 }
 
-// Further words for a choice, in the languages of the headers.
-const wordsForYes = "yes y true 1 x ja oui si sí sim joined".split(" ");
-const wordsForNo = "no n false 0 nein non não nee left declined".split(" ");
-const topicAnswers: Record<string, ContactStatus> = Object.fromEntries([
-  ...wordsForYes.map((word) => [word, "subscribed"]),
-  ...wordsForNo.map((word) => [word, "unsubscribed"]),
-]);
+const statusOfAnswer = { yes: "subscribed", no: "unsubscribed", none: "none" } as const;
+
+/** A status, or yes or no. `none`: the cell has no value. Undefined: it says something else. */
+function statusOf(cell: string) {
+  const answer = readAnswer(cell);
+  return answer ? statusOfAnswer[answer] : readStatus(cell);
+}
 
 function setCustomField(contact: RawContact, key: string, value: unknown): void {
   contact.customFields ??= {};
@@ -103,14 +117,29 @@ const fieldSetters: Record<string, (contact: RawContact, cell: string) => void> 
       for (const [key, value] of Object.entries(fields))
         setCustomField(contact, key, scalar(value));
   },
-  unsubscribedAt: (contact) => {
-    contact.left ??= "unsubscribed";
+  unsubscribedAt: (contact, cell) => {
+    if (isGiven(cell)) contact.consent.push("unsubscribed");
   },
-  bouncedAt: (contact) => {
-    contact.left = "suppressed";
+  bouncedAt: (contact, cell) => {
+    if (isGiven(cell)) contact.consent.push("suppressed");
   },
   status: (contact, cell) => {
-    contact.status = statusOf(cell) ?? cell;
+    const status = statusOf(cell);
+    // Not a status: the check of the row refuses it.
+    if (status === undefined) contact.status = cell;
+    else if (status !== "none") contact.consent.push(status);
+  },
+  subscribed: (contact, cell) => {
+    const status = isDate(cell) ? "subscribed" : statusOf(cell);
+    if (status === undefined) contact.fault = "subscribed: must be yes, no or a date";
+    else if (status !== "none") contact.consent.push(status);
+  },
+  unsubscribed: (contact, cell) => {
+    const status = readStatus(cell);
+    if (isDate(cell) || readAnswer(cell) === "yes") contact.consent.push("unsubscribed");
+    else if (status === "unsubscribed" || status === "suppressed") contact.consent.push(status);
+    else if (readAnswer(cell) === undefined && status === undefined)
+      contact.fault = "unsubscribed: must be yes, no or a date";
   },
   fullName: (contact, cell) => {
     const words = toSingleLine(cell).trim().split(/\s+/);
@@ -123,24 +152,11 @@ const fieldSetters: Record<string, (contact: RawContact, cell: string) => void> 
 const scalar = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 
-const spellings: Record<string, string> = {
-  subscribed: "subscribed active confirmed enabled optin optedin",
-  unsubscribed:
-    "unsubscribed unsub optout optedout inactive disabled archived nonsubscribed " +
-    "notsubscribed transactional",
-  pending: "pending unconfirmed",
-  suppressed:
-    "suppressed cleaned bounced hardbounce hardbounced complained spam spamcomplaint " +
-    "blocklisted blacklisted blocked",
+/** Whether a column with the date of an unsubscription or bounce has one. */
+const isGiven = (cell: string): boolean => {
+  const answer = readAnswer(cell);
+  return answer !== "no" && answer !== "none";
 };
-const statusSynonyms: Record<string, string> = Object.fromEntries(
-  Object.entries(spellings).flatMap(([status, names]) =>
-    names.split(" ").map((name) => [name, status]),
-  ),
-);
-
-const statusOf = (cell: string): string | undefined =>
-  statusSynonyms[cell.toLowerCase().replace(/[^a-z]/g, "")];
 
 function describeIssue(
   { path, message, code }: { path: PropertyKey[]; message: string; code?: string },

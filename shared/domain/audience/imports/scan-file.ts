@@ -8,14 +8,16 @@ import * as ids from "../../../ids.ts";
 import type { JobOutcome } from "../../../kernel/leased-job.ts";
 import { keys } from "../../../keys.ts";
 import { listOfSite } from "../topics/site-topics.ts";
-import { findTopics, mapColumns } from "./column-mapping.ts";
+import { findTopics, findUnclearProblem, mapColumns } from "./column-mapping.ts";
+import { addEvidenceOfRow, findConsentColumns } from "./consent.ts";
 import { readRows } from "./csv-rows.ts";
 import { sampleCustomFields } from "./custom-field-sample.ts";
 import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
-import { type ImportColumn, isExported } from "./import-options.ts";
+import { type ImportColumn, isExported, withTypes } from "./import-options.ts";
 import type { ImportProgress } from "./import-record.ts";
 import { readFrom, readHead } from "./stored-file.ts";
+import { addFormatEvidence, detectValueFormat, findFormatProblem } from "./value-formats.ts";
 
 const headBytes = 256 * 1024;
 
@@ -36,6 +38,7 @@ export async function countRows(job: ImportJob): Promise<JobOutcome> {
   const utf8 = createUtf8Checker();
   let isAtEnd = true;
   const identifiers = new Set(survey.identifiers);
+  const formats = [...(survey.formats ?? [])];
   for await (const { end: place, cells } of readRows(
     observeBytes(readFrom(sourceFile(job), survey.place.bytes), utf8.add),
     survey.place,
@@ -44,7 +47,12 @@ export async function countRows(job: ImportJob): Promise<JobOutcome> {
     if (survey.body) {
       survey.rows++;
       for (const [i, cell] of cells.entries()) if (isIdentifier(cell)) identifiers.add(i);
-    } else survey.body = place;
+      addEvidenceOfRow(survey.consent ?? [], cells);
+      addFormatEvidence(formats, cells);
+    } else {
+      survey.body = place;
+      survey.consent = findConsentColumns(cells);
+    }
     survey.place = place;
     if (survey.rows % 1000 === 0 && now() >= job.until) {
       isAtEnd = false;
@@ -52,6 +60,7 @@ export async function countRows(job: ImportJob): Promise<JobOutcome> {
     }
   }
   survey.identifiers = [...identifiers];
+  survey.formats = formats;
   survey.utf8 &&= utf8.valid(isAtEnd);
   if (!isAtEnd) return (await saveProgress(job, { survey })) ? "paused" : "lost";
   return finishScan(job, survey);
@@ -69,7 +78,14 @@ async function* observeBytes(
 
 async function finishScan(
   job: ImportJob,
-  { rows, utf8, body, identifiers = [] }: NonNullable<ImportProgress["survey"]>,
+  {
+    rows,
+    utf8,
+    body,
+    identifiers = [],
+    consent = [],
+    formats = [],
+  }: NonNullable<ImportProgress["survey"]>,
 ): Promise<JobOutcome> {
   const { record, run } = job;
   if (!body)
@@ -84,23 +100,33 @@ async function finishScan(
     ...job,
     run: { ...run, look: format },
   });
-  const [{ keys: customFieldKeys, texts }, topics] = await Promise.all([
+  const [{ keys: customFieldKeys, typeOf, texts }, topics] = await Promise.all([
     sampleCustomFields(record),
     listOfSite(record.orgId, record.siteId),
   ]);
-  const mapped = mapColumns(header, rowSample, { mapping: record.wish.mapping, customFieldKeys });
-  const columns = findTopics(mapped, topics).map((column, i): ImportColumn => {
+  const mapped = mapColumns(header, rowSample, {
+    mapping: record.wish.mapping,
+    customFieldKeys,
+    consent,
+  });
+  const typed = withTypes(mapped, typeOf);
+  const values = detectValueFormat(record.wish, typed, formats);
+  const problem = findUnclearProblem(mapped) ?? findFormatProblem(values, typed, formats);
+  if (problem) throw invalid(problem);
+  const columns = findTopics(typed, topics).map((column, i): ImportColumn => {
     const isText = identifiers.includes(i) || texts.has(column.field);
-    return isText && !isExported(column) ? { ...column, text: true } : column;
+    return isText && !column.type && !isExported(column) ? { ...column, text: true } : column;
   });
   const firstId = rows ? await ids.nextId("CONTACT", rows) : 1;
-  const columnsWrite = update(keys.record(record.orgId, "IMPORT", record.id), { set: { columns } });
+  const columnsWrite = update(keys.record(record.orgId, "IMPORT", record.id), {
+    set: { columns, format: values },
+  });
   const saved = await saveProgress(
     job,
     { look: format, total: rows, firstId, place: body },
     columnsWrite,
   );
-  if (saved) record.columns = columns;
+  if (saved) Object.assign(record, { columns, format: values });
   return saved ? "done" : "lost";
 }
 

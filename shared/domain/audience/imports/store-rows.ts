@@ -11,7 +11,7 @@ import type { Group } from "../groups/groups.ts";
 import { addAll as suppressAll } from "../suppressions/suppression-imports.ts";
 import { type CsvRow, type FilePosition, readRows } from "./csv-rows.ts";
 import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
-import type { ImportRecord, ImportRowError } from "./import-record.ts";
+import type { ImportRecord, ImportRowError, NewImport } from "./import-record.ts";
 import { parseRow } from "./parse-row.ts";
 import * as rowErrors from "./row-errors.ts";
 import { readFrom } from "./stored-file.ts";
@@ -67,9 +67,16 @@ async function storeBatch(job: ImportJob, rows: CsvRow[], mayBeRetry: boolean): 
     const status =
       parsed.suppress && (bound || options.resubscribe) ? { status: "unsubscribed" as const } : {};
     const tags = [...parsed.row.tags, ...options.tags];
-    const contact = { ...parsed.row, ...status, tags, lists };
+    const { sendConfirmation } = options;
+    const contact = { ...parsed.row, ...status, tags, lists, sendConfirmation };
     return [
-      { row, id: run.firstId! + run.processed + i, contact, suppress: parsed.suppress && !bound },
+      {
+        row,
+        id: run.firstId! + run.processed + i,
+        contact,
+        suppress: parsed.suppress && !bound,
+        lacksConsent: parsed.lacksConsent,
+      },
     ];
   });
   const entry = { reason: "import" as const, source: "import" };
@@ -78,22 +85,38 @@ async function storeBatch(job: ImportJob, rows: CsvRow[], mayBeRetry: boolean): 
     orgId,
     suppressed.map(({ contact: { email } }) => ({ email, ...entry })),
   );
-  const outcomes = await upsertRows(
-    { caller: { orgId, ...(bound && { siteIds: [siteId] }) }, siteId },
-    validRows.map(({ contact }) => contact),
-    {
-      resubscribe: options.resubscribe,
-      mode: options.mode,
-      startSequences: options.startSequences,
-      consentSource: "import",
-      defaults: { status: options.status, source: "import" },
-      ids: validRows.map(({ id }) => id),
-      mayBeRetry,
-    },
-  );
-  for (const [i, { error }] of outcomes.entries())
-    if (error !== undefined)
-      errors.push({ row: validRows[i]!.row, email: validRows[i]!.contact.email, message: error });
+  const upsert = async (some: typeof validRows, status: NewImport["status"]) => {
+    const outcomes = await upsertRows(
+      { caller: { orgId, ...(bound && { siteIds: [siteId] }) }, siteId },
+      some.map(({ contact }) => contact),
+      {
+        resubscribe: options.resubscribe,
+        mode: options.mode,
+        startSequences: options.startSequences,
+        consentSource: "import",
+        confirmationSource: "import",
+        format: record.format,
+        defaults: { status, source: "import" },
+        ids: some.map(({ id }) => id),
+        mayBeRetry,
+      },
+    );
+    for (const [i, { error }] of outcomes.entries())
+      if (error !== undefined)
+        errors.push({ row: some[i]!.row, email: some[i]!.contact.email, message: error });
+    return outcomes;
+  };
+  const outcomes = [
+    ...(await upsert(
+      validRows.filter(({ lacksConsent }) => !lacksConsent),
+      options.status,
+    )),
+    // A new contact is not subscribed without a yes in the column that asks for it.
+    ...(await upsert(
+      validRows.filter(({ lacksConsent }) => lacksConsent),
+      options.status === "subscribed" ? "unsubscribed" : options.status,
+    )),
+  ];
   const count = (outcome: string) => outcomes.filter((row) => row.outcome === outcome).length;
   const progress = {
     place: rows.at(-1)!.end,

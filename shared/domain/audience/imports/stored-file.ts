@@ -1,5 +1,5 @@
 // Reads a file from S3 in ranges, so that memory does not grow with the size of the file.
-import * as blobs from "../../../adapters/s3/objects.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import { invalid } from "../../../errors.ts";
 
 export interface StoredFile {
@@ -30,14 +30,14 @@ export async function* readFrom(
 export const readHead = (
   { blob, size }: Omit<StoredFile, "tag">,
   bytes: number,
-): Promise<blobs.ObjectRange> => readRange({ blob, size }, 0, Math.min(bytes, size));
+): Promise<objects.ObjectRange> => readRange({ blob, size }, 0, Math.min(bytes, size));
 
 async function readRange(
   { blob, tag }: StoredFile,
   offset: number,
   length: number,
-): Promise<blobs.ObjectRange> {
-  const range = await blobs.getRange(blob, offset, length);
+): Promise<objects.ObjectRange> {
+  const range = await objects.getRange(blob, offset, length);
   if (!range) throw invalid("The file is no longer stored: upload it again");
   if (range.bytes.length !== length || (tag !== undefined && range.etag !== tag))
     throw invalid("The file was replaced while it was being read: start the import again");

@@ -1,15 +1,15 @@
-// Folds the mail log of a site: adds its entries to the pages of counts and to the lists of mailed
-// contacts, and deletes them. A fold has a number and a fixed set of entries, which are stored
-// before its first write. After a crash, the next worker repeats the same fold: every page takes it
-// once.
+// Folds the mail log of a site: adds its entries to the buckets of counts and to the lists of
+// mailed contacts, and deletes them. A fold has a number and a fixed set of entries, which are
+// stored before its first write. After a crash, the next worker repeats the same fold: every bucket
+// takes it once.
 import { all, equals, exists } from "../../../adapters/dynamodb/conditions.ts";
 import { remove, transact, update, writeMany } from "../../../adapters/dynamodb/table.ts";
 import type { SiteRef } from "../../../caller.ts";
 import { addSeconds, now } from "../../../clock.ts";
-import * as leases from "../../../kernel/lease.ts";
+import * as leases from "../../../kernel/leases.ts";
 import { indexAttributeNames, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
-import { addToPages, countCalls, pageOf } from "./count-pages.ts";
+import { addToBuckets, bucketOf, countCalls } from "./count-buckets.ts";
 import {
   foldDueAttributes,
   idleSeconds,
@@ -23,15 +23,15 @@ import { storeMailedContacts } from "./mailed-contacts.ts";
 const workSeconds = jobSeconds["fold-mail-log"] - 60;
 const leaseSeconds = jobSeconds["fold-mail-log"] + 30;
 
-/** A page costs one write, however many mails a fold adds to it. */
-const minMailsPerPage = 16;
+/** A bucket costs one write, however many mails a fold adds to it. */
+const minMailsPerBucket = 16;
 /** From these sizes on, the log is folded anyway: every answer about a contact reads all of it. */
 const maxLoggedMails = 250_000;
 const maxEntriesPerFold = 2000;
 
 /**
- * Folds what is worth it: many mails for each page, or all mails once no more are handed over. Does
- * nothing while another worker folds.
+ * Folds what is worth it: many mails for each bucket, or all mails once no more are handed over.
+ * Does nothing while another worker folds.
  */
 export async function foldMailLog(site: SiteRef): Promise<void> {
   const until = addSeconds(workSeconds);
@@ -82,17 +82,17 @@ async function beginFold(
 function isWorthwhile(entries: MailLogEntry[], state: MailLogState | undefined): boolean {
   if (isIdle(state) || entries.length >= maxEntriesPerFold) return true;
   const mails = entries.flatMap((entry) => entry.mails);
-  const pages = new Set(mails.map(({ contactId }) => pageOf(contactId)));
-  return mails.length >= maxLoggedMails || mails.length >= minMailsPerPage * pages.size;
+  const buckets = new Set(mails.map(({ contactId }) => bucketOf(contactId)));
+  return mails.length >= maxLoggedMails || mails.length >= minMailsPerBucket * buckets.size;
 }
 
 const isIdle = (state: MailLogState | undefined): boolean =>
   (state?.markedAt ?? "") < addSeconds(-idleSeconds).toISOString();
 
 async function runFold(site: SiteRef, { number, entryKeys, entries }: Fold): Promise<void> {
-  // The entries are deleted when all pages and lists are written.
+  // The entries are deleted when all buckets and lists are written.
   if (entries.length === entryKeys.length) {
-    await addToPages(site, number, countCalls(entries));
+    await addToBuckets(site, number, countCalls(entries));
     await storeMailedContacts(site, number, entries);
   }
   const { pk } = keys.mailLogState(site.orgId, site.siteId);
@@ -101,17 +101,19 @@ async function runFold(site: SiteRef, { number, entryKeys, entries }: Fold): Pro
 
 /** Leaves the due index when the log is empty and no runner adds to it. */
 async function release(lease: leases.Lease, { state, entries }: MailLog): Promise<void> {
-  const { key, owner } = lease;
   const isDone = !entries.length && !state?.folding && isIdle(state);
   const unchanged = all(
-    equals("run", owner),
+    leases.isOwnerCondition(lease),
     ...(state?.markedAt === undefined ? [] : [equals("markedAt", state.markedAt)]),
   );
-  const leaseNames = ["run", "lease"];
   const isReleased =
     isDone &&
     (await transact(
-      update(key, { remove: [...leaseNames, ...indexAttributeNames("due")] }, { if: unchanged }),
+      update(
+        lease.key,
+        { remove: ["owner", "lease", ...indexAttributeNames("due")] },
+        { if: unchanged },
+      ),
     ));
   if (isReleased || !state) return;
   await leases.finish(lease, { set: foldDueAttributes(state.siteId) });

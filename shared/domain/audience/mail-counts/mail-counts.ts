@@ -1,21 +1,22 @@
 // Adds the mails of campaigns and holidays to the counts that a contact stores itself. Every answer
 // about the mails of contacts goes through here: lists, exports, segments, reports, and the
-// frequency cap. A mail is in the log or in a page of counts. The log is read first: it names the
-// last fold that began. A page that is newer than that fold means that the log changed, so both are
-// read again.
+// frequency cap. A mail is in the log or in a bucket of counts. The log is read first: it names the
+// last fold that began. A bucket that is newer than that fold means that the log changed, so both
+// are read again.
 import type { SiteRef } from "../../../caller.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { backOff } from "../../../kernel/retry-on-conflict.ts";
+import { idsOf } from "../contacts/contact-lookups.ts";
 import type { ContactItem, CountedContact, StoredContact } from "../contacts/contact-schema.ts";
 import {
-  type CountPage,
+  bucketOf,
+  type CountBucket,
   countCalls,
   findCount,
-  getAllPages,
-  getPages,
+  getAllBuckets,
+  getBuckets,
   type MailCount,
-  pageOf,
-} from "./count-pages.ts";
+} from "./count-buckets.ts";
 import { type MailLog, readMailLog } from "./mail-log.ts";
 import { getMailedIds, isMailed } from "./mailed-contacts.ts";
 
@@ -33,8 +34,8 @@ export interface MailFields {
  */
 export type MailReader = (contacts: StoredContact[]) => Promise<CountedContact[]>;
 
-// Reading all pages costs 0.08 read units each, reading one of them 0.5.
-const maxSinglePages = 200;
+// Reading all buckets costs 0.08 read units each, reading one of them 0.5.
+const maxSingleBuckets = 200;
 
 export function createMailReader(
   { orgId, siteId }: SiteRef,
@@ -53,17 +54,17 @@ export function createMailReader(
     readSent: createSentReader(site, id, readLog),
   }));
   return async (contacts) => {
-    const ids = contacts.map(({ id }) => id);
+    const ids = contacts.flatMap(idsOf);
     const [countOf, ...sentIds] = await Promise.all([
       counts ? readCounts(ids) : undefined,
       ...sentReaders.map(async ({ id, readSent }) => ({ id, sent: await readSent(ids) })),
     ]);
     return contacts.map((contact) => ({
       ...contact,
-      ...toCountFields(contact, countOf?.(contact.id)),
+      ...toCountFields(contact, countOf && sumCounts(idsOf(contact).map(countOf))),
       ...toSentCampaigns(
         contact,
-        sentIds.flatMap(({ id, sent }) => (sent.has(contact.id) ? id : [])),
+        sentIds.flatMap(({ id, sent }) => (idsOf(contact).some((one) => sent.has(one)) ? id : [])),
       ),
       hasAllMails: true,
     }));
@@ -79,7 +80,7 @@ const sharedForSeconds = 1;
 
 /**
  * A reader of counts for the frequency cap, which all hand-overs of this process share for a
- * second: while a large campaign is sent, each of them would read the same log and pages.
+ * second: while a large campaign is sent, each of them would read the same log and buckets.
  */
 export function getSharedMailReader(site: SiteRef): MailReader {
   const name = `${site.orgId}/${site.siteId}`;
@@ -116,14 +117,14 @@ const toSentCampaigns = (
 
 type CountLookup = (contactId: number) => MailCount;
 
-/** The mail log and the pages that go with it. */
+/** The mail log and the buckets that go with it. */
 interface CountSnapshot {
   fold: number;
-  /** Mails that no fold has begun to add to pages, and those of the fold that has not ended. */
+  /** Mails that no fold has begun to add to buckets, and those of the fold that has not ended. */
   open: Map<number, MailCount>;
   folding: Map<number, MailCount>;
-  pages: Map<number, Promise<CountPage>>;
-  allPages?: Promise<Map<number, CountPage>>;
+  buckets: Map<number, Promise<CountBucket>>;
+  allBuckets?: Promise<Map<number, CountBucket>>;
 }
 
 const maxReads = 8;
@@ -136,12 +137,12 @@ function createCountReader(site: SiteRef, consistent: boolean) {
       snapshot ??= readMailLog(site, readOptions).then(toSnapshot);
       const reading = snapshot;
       const current = await reading;
-      const pages = await getSnapshotPages(site, current, { contactIds, ...readOptions });
+      const buckets = await getSnapshotBuckets(site, current, { contactIds, ...readOptions });
       const isCurrent = contactIds.every(
-        (id) => (pages.get(pageOf(id))?.fold ?? 0) <= current.fold,
+        (id) => (buckets.get(bucketOf(id))?.fold ?? 0) <= current.fold,
       );
       if (isCurrent)
-        return (contactId) => sumMails(current, pages.get(pageOf(contactId)), contactId);
+        return (contactId) => sumMails(current, buckets.get(bucketOf(contactId)), contactId);
       if (attempt >= maxReads) throw new Error("The mail log is folded too often to be read");
       if (snapshot === reading) snapshot = undefined;
       await backOff(attempt);
@@ -155,52 +156,57 @@ function toSnapshot({ state, entries }: MailLog): CountSnapshot {
     fold: state?.fold ?? 0,
     open: countCalls(entries.filter(({ sk }) => !foldingKeys.has(sk))),
     folding: countCalls(entries.filter(({ sk }) => foldingKeys.has(sk))),
-    pages: new Map(),
+    buckets: new Map(),
   };
 }
 
-/** Several pages of contacts are read at the same time, and each page of counts once. */
-async function getSnapshotPages(
+/** Several buckets of contacts are read at the same time, and each bucket of counts once. */
+async function getSnapshotBuckets(
   site: SiteRef,
   snapshot: CountSnapshot,
   { contactIds, consistent }: { contactIds: number[]; consistent: boolean },
-): Promise<Map<number, CountPage>> {
-  const { fold, open, pages } = snapshot;
+): Promise<Map<number, CountBucket>> {
+  const { fold, open, buckets } = snapshot;
   if (fold === 0 && !open.size) return new Map();
-  const wanted = [...new Set(contactIds.map(pageOf))];
-  const missing = wanted.filter((page) => !pages.has(page));
-  if (pages.size + missing.length > maxSinglePages) snapshot.allPages ??= getAllPages(site);
-  if (snapshot.allPages) return snapshot.allPages;
+  const wanted = [...new Set(contactIds.map(bucketOf))];
+  const missing = wanted.filter((bucket) => !buckets.has(bucket));
+  if (buckets.size + missing.length > maxSingleBuckets) snapshot.allBuckets ??= getAllBuckets(site);
+  if (snapshot.allBuckets) return snapshot.allBuckets;
   if (missing.length) {
-    const reading = getPages(site, missing, { consistent });
-    for (const page of missing)
-      pages.set(
-        page,
-        reading.then((read) => read.get(page)!),
+    const reading = getBuckets(site, missing, { consistent });
+    for (const bucket of missing)
+      buckets.set(
+        bucket,
+        reading.then((read) => read.get(bucket)!),
       );
   }
   return new Map(
     await Promise.all(
-      wanted.map(async (page): Promise<[number, CountPage]> => [page, await pages.get(page)!]),
+      wanted.map(
+        async (bucket): Promise<[number, CountBucket]> => [bucket, await buckets.get(bucket)!],
+      ),
     ),
   );
 }
 
 function sumMails(
   { fold, open, folding }: CountSnapshot,
-  page: CountPage | undefined,
+  bucket: CountBucket | undefined,
   contactId: number,
 ): MailCount {
-  const parts = [
-    page && findCount(page, contactId),
+  return sumCounts([
+    bucket && findCount(bucket, contactId),
     open.get(contactId),
-    // The page has the mails of the last fold already, or not yet.
-    (page?.fold ?? 0) < fold ? folding.get(contactId) : undefined,
-  ];
+    // The bucket has the mails of the last fold already, or not yet.
+    (bucket?.fold ?? 0) < fold ? folding.get(contactId) : undefined,
+  ]);
+}
+
+function sumCounts(counts: (MailCount | undefined)[]): MailCount {
   const sum = { count: 0, lastAt: 0 };
-  for (const part of parts) {
-    sum.count += part?.count ?? 0;
-    sum.lastAt = Math.max(sum.lastAt, part?.lastAt ?? 0);
+  for (const one of counts) {
+    sum.count += one?.count ?? 0;
+    sum.lastAt = Math.max(sum.lastAt, one?.lastAt ?? 0);
   }
   return sum;
 }

@@ -1,14 +1,14 @@
 // Log of the mails that campaigns and holidays handed over to contacts of a site: one entry for
 // each settled provider call. The transaction that settles the call stores the entry, so each mail
-// is in the log exactly once. fold-mail-log.ts moves the entries into pages of counts and lists of
-// who got what. Counting on each contact would cost a write per mail.
+// is in the log exactly once. fold-mail-log.ts moves the entries into buckets of counts and lists
+// of who got what. Counting on each contact would cost a write per mail.
 // An entry has no address, so it need not change when a person is erased.
 import { put, queryAll, update, type Write, write } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import type { SiteRef } from "../../../caller.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
-import type { Leased } from "../../../kernel/lease.ts";
+import type { Leased } from "../../../kernel/leases.ts";
 import {
   type CallKey,
   dueShardOf,

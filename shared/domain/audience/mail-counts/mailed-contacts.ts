@@ -70,12 +70,15 @@ async function toMails(item: CompressedValue): Promise<LoggedMail[]> {
 
 const foldsInParallel = 16;
 
-/** Ids of the sends of all broadcasts to a contact, in no order. */
-export async function listSendIds(site: SiteRef, contactId: number): Promise<number[]> {
+/** Ids of the sends of all broadcasts to a contact, in no order. It may have had other ids. */
+export async function listSendIds(site: SiteRef, contactIds: number[]): Promise<number[]> {
   const { entries } = await readMailLog(site);
   const logged = entries.flatMap(({ mails }) => mails);
-  const mails = [...logged, ...(await listFolded(site, contactId))];
-  return mails.flatMap((mail) => (mail.contactId === contactId ? [mail.sendId] : []));
+  const folded: LoggedMail[] = [];
+  for (const id of contactIds) folded.push(...(await listFolded(site, id)));
+  return [...logged, ...folded].flatMap(({ contactId, sendId }) =>
+    contactIds.includes(contactId) ? [sendId] : [],
+  );
 }
 
 /** Whether the fold lists of the broadcast have the contact. */

@@ -1,13 +1,15 @@
 // Lead scores. One transaction changes the score and writes its log entry, so the log always
 // explains the score.
 import * as z from "zod";
-import { all, equals } from "../../../adapters/dynamodb/conditions.ts";
+import { all, equals, isNew } from "../../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
+  checkCondition,
   get,
   put,
   query,
   update,
+  type Write,
   write,
 } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
@@ -16,11 +18,17 @@ import { singleLineText } from "../../../kernel/email-fields.ts";
 import { positionOf, positionParts } from "../../../kernel/paging.ts";
 import { Timestamp } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
-import { keys, ranges, sha256 } from "../../../keys.ts";
+import { type Key, keys, ranges, sha256 } from "../../../keys.ts";
+import { findSurvivor } from "../contacts/contact-lookups.ts";
 import { type ContactItem, NamedRecord } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
-import { contactReactions, noReaction } from "../contacts/reactions.ts";
+import {
+  type ChangeContext,
+  contactReactions,
+  noReaction,
+  type ReactionWrites,
+} from "../contacts/reactions.ts";
 
 const maxPoints = 1_000_000;
 const Points = z.int().min(-maxPoints).max(maxPoints);
@@ -65,8 +73,10 @@ export interface ScoreCause {
   rule?: { id: number; name: string } | undefined;
 }
 
-// A transaction takes 100 writes; the score and its log entry take two.
-const maxExtraWrites = 98;
+// A transaction takes 100 writes; the score and its log take up to three.
+const maxExtraWrites = 97;
+/** The rest is for the other writes of the transaction. */
+const maxWritesOfPart = 60;
 
 interface ScoreChange {
   delta: number;
@@ -76,8 +86,8 @@ interface ScoreChange {
 }
 
 /**
- * Adds points once for each cause. Returns false when the cause was counted before or the contact
- * is gone.
+ * Adds points once for each cause, to the contact or to the one that it was merged into. Returns
+ * false when the cause was counted before or the contact is gone.
  */
 export const addPoints = (
   orgId: number,
@@ -85,44 +95,79 @@ export const addPoints = (
   { delta, cause, alreadyRead }: ScoreChange,
 ): Promise<boolean> =>
   retryOnConflict("The contact", async (tries) => {
-    const known =
-      tries === 1
-        ? alreadyRead
-        : (await contacts.getByIds(orgId, [contactId], { consistent: true }))[0];
+    const known = tries === 1 ? alreadyRead : await findSurvivor(orgId, contactId);
     if (tries > 1 && !known) return false;
-    const location =
-      known ??
-      (await get<{ siteId: number; email: string }>(keys.contactPointer(orgId, contactId)));
+    const location = known ?? (await findLocation(orgId, contactId));
     if (!location) return false;
-    const key = known ?? keys.contact(orgId, location.siteId, location.email);
+    const { id, siteId } = location;
+    const key = known ?? keys.contact(orgId, siteId, location.email);
     // Read the contact only if a sequence of the site has a score trigger. Without one the ADD
     // needs no condition and cannot conflict.
-    const contact = (await contactReactions().watchesScores(orgId, location.siteId))
+    const contact = (await contactReactions().watchesScores(orgId, siteId))
       ? (known ?? (await get<ContactItem>(key)))
       : undefined;
     const reaction =
-      contact?.id === contactId
+      contact?.id === id
         ? await contactReactions().contactChanged(contact, { points: delta }, maxExtraWrites)
         : noReaction;
-    const { add, conditions } = reaction.forContact({ id: contactId });
+    // The log of a merged contact may still be moving.
+    const notMoving =
+      id === contactId ? [] : [checkCondition(scoreLogKey({ orgId, id: contactId }, cause), isNew)];
+    const isCounted = ({ index }: ConditionFailed) =>
+      index < notMoving.length || index === notMoving.length + 1;
     try {
-      await write(
-        update(
-          key,
-          { add: { score: delta, v: 1, ...add } },
-          { if: all(equals("id", contactId), ...conditions) },
-        ),
-        scoreLogWrite({ orgId, id: contactId }, delta, cause),
-        ...reaction.writes,
-      );
+      await write(...notMoving, ...pointsWrites(key, { orgId, id }, { delta, cause, reaction }));
       await reaction.afterCommit();
       return true;
     } catch (error) {
       // The cause was counted before.
-      if (error instanceof ConditionFailed && error.index === 1) return false;
+      if (error instanceof ConditionFailed && isCounted(error)) return false;
       throw error;
     }
   });
+
+/** Adds points to the contact as it was read. The cause must be counted at most once. */
+export async function commitPoints(
+  contact: ContactItem,
+  { delta, cause }: Pick<ScoreChange, "delta" | "cause">,
+  { commit, chain }: ChangeContext,
+): Promise<void> {
+  const reaction = await contactReactions().contactChanged(
+    contact,
+    { points: delta, chain },
+    maxWritesOfPart,
+  );
+  await commit(...pointsWrites(contact, contact, { delta, cause, reaction }));
+  await reaction.afterCommit();
+}
+
+const pointsWrites = (
+  key: Key,
+  contact: Pick<ContactItem, "orgId" | "id">,
+  { delta, cause, reaction }: ScoreChange & { reaction: ReactionWrites },
+): Write[] => {
+  const { add, conditions } = reaction.forContact(contact);
+  return [
+    update(
+      key,
+      { add: { score: delta, v: 1, ...add } },
+      { if: all(equals("id", contact.id), ...conditions) },
+    ),
+    scoreLogWrite(contact, delta, cause),
+    ...reaction.writes,
+  ];
+};
+
+/** Where the contact is, or the one that it was merged into. */
+async function findLocation(
+  orgId: number,
+  id: number,
+): Promise<{ id: number; siteId: number; email: string } | undefined> {
+  const pointer = await get<{ siteId: number; email?: string }>(keys.contactPointer(orgId, id));
+  if (!pointer) return undefined;
+  const { siteId, email } = pointer;
+  return email === undefined ? findSurvivor(orgId, id) : { id, siteId, email };
+}
 
 /**
  * Log entry, for the transaction that changes the score. Fails when the cause was counted before.
@@ -131,12 +176,12 @@ export const scoreLogWrite = (
   { orgId, id }: Pick<ContactItem, "orgId" | "id">,
   delta: number,
   { key, at, reason, rule }: ScoreCause,
-) =>
-  put(
-    keys.contactLog(orgId, id, `${logPrefix}${at}|${sha256(key).slice(0, 16)}`),
-    { delta, reason, rule, at },
-    { ifAbsent: true },
-  );
+) => put(scoreLogKey({ orgId, id }, { key, at }), { delta, reason, rule, at }, { ifAbsent: true });
+
+const scoreLogKey = (
+  { orgId, id }: Pick<ContactItem, "orgId" | "id">,
+  { key, at }: Pick<ScoreCause, "key" | "at">,
+) => keys.contactLog(orgId, id, `${logPrefix}${at}|${sha256(key).slice(0, 16)}`);
 
 /** Changes a score on request and returns the new one. Throws 404. */
 export async function changeByHand(

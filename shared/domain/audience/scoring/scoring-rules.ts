@@ -8,6 +8,7 @@ import { singleLineText } from "../../../kernel/email-fields.ts";
 import type { PageRequest } from "../../../kernel/paging.ts";
 import {
   CreatedAt,
+  Missing,
   NewSiteId,
   RecordId,
   RecordSiteId,
@@ -75,6 +76,7 @@ export const ScoringRule = z
     id: RecordId.describe("Id of the rule, for GET /scoring/rules/:id."),
     siteId: RecordSiteId,
     ...fields,
+    missing: Missing,
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
@@ -120,8 +122,14 @@ export async function create(
   });
 }
 
-export const find = (caller: CallerScope, ruleId: number): Promise<ScoringRule> =>
+const find = (caller: CallerScope, ruleId: number): Promise<ScoringRule> =>
   records.find<ScoringRule>("RULE", caller, ruleId);
+
+/** Like `find`, with the records that `match` names and that were deleted. */
+export async function show(caller: CallerScope, ruleId: number): Promise<ScoringRule> {
+  const rule = await find(caller, ruleId);
+  return { ...rule, missing: await records.listMissing(caller, matchReferences(rule.match)) };
+}
 
 /** Newest first. */
 export async function list(caller: CallerScope, request: PageRequest, siteId: number | undefined) {
@@ -178,11 +186,11 @@ async function checkMatchReferences(
   siteId: number,
   match: ScoringMatch | null,
 ): Promise<void> {
-  for (const name of ["formId", "tagId", "campaignId"] as const)
-    if (match?.[name] !== undefined)
-      await records.findOfSite(referencedKinds[name], caller, {
-        id: match[name],
-        siteId,
-        path: `match.${name}`,
-      });
+  for (const { kind, id, path } of matchReferences(match))
+    await records.findOfSite(kind, caller, { id, siteId, path });
 }
+
+const matchReferences = (match: ScoringMatch | null): records.Reference[] =>
+  (["formId", "tagId", "campaignId"] as const).flatMap((name) =>
+    records.reference(`match.${name}`, referencedKinds[name], match?.[name]),
+  );

@@ -2,14 +2,12 @@
 // is reported.
 
 import { get } from "../../../adapters/dynamodb/table.ts";
-import type { CallerScope } from "../../../caller.ts";
-import { now } from "../../../clock.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys } from "../../../keys.ts";
-import { type ContactItem, caseFold } from "../contacts/contact-schema.ts";
-import * as contacts from "../contacts/contacts.ts";
-import * as scores from "./lead-scores.ts";
+import type { ContactItem } from "../contacts/contact-schema.ts";
+import { caseFold } from "../contacts/contact-search-text.ts";
+import * as leadScores from "./lead-scores.ts";
 import {
   getSiteRules,
   type ScoringMatch,
@@ -62,7 +60,7 @@ const fieldComparers: Record<keyof ScoringMatch, (actual: string, expected: stri
 export const causeOf = (
   { key, at }: Pick<ScoringEvent, "key" | "at">,
   { id, name }: ScoringRule,
-): scores.ScoreCause => ({
+): leadScores.ScoreCause => ({
   key: `${key} rule ${id}`,
   at,
   rule: { id, name },
@@ -74,34 +72,6 @@ export const scoreEvent = (
   contact: Pick<ContactItem, "id" | "siteId">,
   event: ScoringEvent,
 ): Promise<void> => scoreEvents(orgId, contact.siteId, [{ contactId: contact.id, event }]);
-
-/**
- * Applies a tag, scores it and triggers its sequences in one transaction. Idempotent: `applied` is
- * false when the contact had the tag.
- */
-export const applyTag = (
-  caller: CallerScope,
-  contactId: number,
-  tag: { id: number; name: string; starts?: Set<number> },
-) =>
-  contacts.addToGroup(
-    caller,
-    { contactId, kind: "TAG", group: tag.id },
-    async ({ orgId, siteId, id, v = 0 }) => {
-      const event = { key: `tag ${tag.id} on version ${v}`, at: now().toISOString() };
-      const rules = matchRules(await getSiteRules(orgId, siteId), {
-        trigger: "tag_add",
-        facts: { tagId: tag.id, tagName: tag.name },
-      });
-      return {
-        points: rules.reduce((sum, { points }) => sum + points, 0),
-        logWrites: rules.map((rule) =>
-          scores.scoreLogWrite({ orgId, id }, rule.points, causeOf(event, rule)),
-        ),
-        startsSequences: tag.starts,
-      };
-    },
-  );
 
 /** An event of a contact, named by id or by its email address in the site. */
 interface AddressedEvent {
@@ -133,7 +103,7 @@ export async function scoreEvents(
     const id = contactId ?? (await getContactId(orgId, siteId, email));
     if (id !== undefined)
       for (const { rule, event } of contactMatches)
-        await scores.addPoints(orgId, id, { delta: rule.points, cause: causeOf(event, rule) });
+        await leadScores.addPoints(orgId, id, { delta: rule.points, cause: causeOf(event, rule) });
   });
 }
 

@@ -19,7 +19,8 @@ import {
   startsWith,
 } from "../../../adapters/dynamodb/conditions.ts";
 import { isStorableNumber } from "../../../kernel/stored-json.ts";
-import { caseFold } from "../contacts/contact-schema.ts";
+import { caseFold } from "../contacts/contact-search-text.ts";
+import { isAboutDates, toDateFilter } from "./date-tests.ts";
 import {
   type Operator,
   positiveOperators,
@@ -42,9 +43,17 @@ export function toFilter(
   { field, operator, value }: FieldCondition,
   context: RuleContext,
 ): PushedFilter | undefined {
-  if (field.mails) return undefined;
+  if (field.mails || field.kind === "property") return undefined;
+  const condition = { field, operator, value };
+  const dateFilter = toDateFilter(condition, context);
+  if (dateFilter) return widerFilter(dateFilter);
+  if (isAboutDates(condition)) return undefined;
   const positive = positiveOperators[operator] ?? operator;
-  const pushed = filterFactories[field.kind][positive]?.(value as RuleValue, { field, ...context });
+  const factory = field.type === "list" ? listFilters[positive] : undefined;
+  const pushed = (factory ?? filterFactories[field.kind][positive])?.(value as RuleValue, {
+    field,
+    ...context,
+  });
   if (positive === operator || !pushed) return pushed;
   // Negating a filter that passes too many contacts would lose matches, so only an exact filter is
   // negated.
@@ -196,6 +205,38 @@ const orWritten =
     return widerFilter(any(pusher(value, at)!.condition, others));
   };
 
+const anyPart: FilterFactory = (values, { field }) =>
+  exactFilter(
+    any(
+      ...(values as Scalar[]).map((value) =>
+        fieldOrFoldedCondition(field, (attribute) => contains(attribute, caseFold(String(value)))),
+      ),
+    ),
+  );
+
+const hasScalar = (attribute: AttributePath): Condition =>
+  any(greaterThan(attribute, ""), hasType(attribute, "N"), hasType(attribute, "BOOL"));
+
+/** A text that could not be converted to a list passes, too. */
+const inList: FilterFactory = (values, { field }) =>
+  widerFilter(
+    any(
+      ...[...new Set([values].flat().map((value) => caseFold(String(value))))].map((value) =>
+        fieldOrFoldedCondition(field, (attribute) => contains(attribute, value)),
+      ),
+    ),
+  );
+
+/** Fields that are declared as lists. */
+const listFilters: FilterFactories = {
+  equals: inList,
+  contains: inList,
+  in: inList,
+  containsAny: inList,
+  exists: (_, { field: { attribute } }) =>
+    exactFilter(any(hasScalar(attribute), hasType(attribute, "L"))),
+};
+
 const filterFactories: Record<SegmentFieldKind, FilterFactories> = {
   text: texts,
   status: {
@@ -226,14 +267,14 @@ const filterFactories: Record<SegmentFieldKind, FilterFactories> = {
     in: (values, at) => exactFilter(asTextCondition(at, values as Scalar[])),
     greaterThan: (value, { field }) => exactFilter(greaterThan(field.attribute, value)),
     lessThan: (value, { field }) => exactFilter(lessThan(field.attribute, value)),
+    containsAny: (values, at) => orWritten(anyPart)(values, at),
     before: anyText,
     after: anyText,
     inLastDays: anyText,
-    exists: (_, { field: { attribute } }) =>
-      exactFilter(
-        any(greaterThan(attribute, ""), hasType(attribute, "N"), hasType(attribute, "BOOL")),
-      ),
+    exists: (_, { field: { attribute } }) => exactFilter(hasScalar(attribute)),
   },
+  // An event is not stored with the contact.
+  property: {},
   flag: {
     exists: inFlags,
     equals: (value, at) => {

@@ -2,6 +2,7 @@
 import { getMany } from "../../../adapters/dynamodb/table.ts";
 import type { SiteRef } from "../../../caller.ts";
 import { invalid, type ProblemDetail } from "../../../errors.ts";
+import type { Reference } from "../../../kernel/records.ts";
 import { type GroupKind, keys } from "../../../keys.ts";
 import type { Group } from "../groups/groups.ts";
 import type { Scalar } from "./rule-operators.ts";
@@ -53,6 +54,17 @@ function groupsIn(node: SegmentCondition | SegmentRules, path: string): Named[] 
   const kind = parseField(node.field)?.group;
   if (!kind || node.value === undefined) return [];
   return [{ path: `${path}.value`, kind, values: [node.value].flat() }];
+}
+
+/** The lists, tags and topics that stored rules name. */
+export function ruleReferences(node: SegmentCondition | SegmentRules, path: string): Reference[] {
+  if (isRules(node))
+    return node.conditions.flatMap((one, i) => ruleReferences(one, `${path}.conditions.${i}`));
+  const topicId = parseField(node.field)?.topicId;
+  if (topicId !== undefined) return [{ path: `${path}.field`, kind: "TOPIC", id: topicId }];
+  return groupsIn(node, path).flatMap(({ kind, values, path: at }) =>
+    values.flatMap((id) => (typeof id === "number" ? [{ path: at, kind, id }] : [])),
+  );
 }
 
 /** Ids of the values that name a group of the site. */

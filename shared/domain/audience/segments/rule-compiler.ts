@@ -5,10 +5,24 @@ import type { SiteRef } from "../../../caller.ts";
 import type { ContactQuery } from "../contacts/contact-reader.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
 import { createMailReader, type MailFields } from "../mail-counts/mail-counts.ts";
-import { type PushedFilter, toFilter } from "./filter-pushdown.ts";
-import { type ContactTest, createTest, type RuleContext, readField } from "./rule-tests.ts";
-import { parseField, spelledField, topicField } from "./segment-fields.ts";
-import { isRules, type SegmentCondition, type SegmentRules } from "./segment-rules.ts";
+import { isAboutDates } from "./date-tests.ts";
+import { compileEventCondition, type EventCondition } from "./event-conditions.ts";
+import { createEventReader, type EventNeed, type EventRules } from "./event-history.ts";
+import { toFilter } from "./filter-pushdown.ts";
+import {
+  type ContactTest,
+  createTest,
+  type RuleContext,
+  readField,
+  readRuleValue,
+} from "./rule-tests.ts";
+import { parseField, siteField, topicField } from "./segment-fields.ts";
+import {
+  isRules,
+  type PropertyCondition,
+  type SegmentCondition,
+  type SegmentRules,
+} from "./segment-rules.ts";
 
 export interface RuleExplanation {
   matched: boolean;
@@ -17,6 +31,9 @@ export interface RuleExplanation {
   field?: string;
   operator?: string;
   value?: unknown;
+  inLastDays?: number | undefined;
+  where?: PropertyCondition[] | undefined;
+  property?: string | undefined;
   /** Value of the contact, or null. */
   actual?: unknown;
   /** Names, for tags and lists. */
@@ -35,27 +52,35 @@ export interface CompiledRules {
   attributes: string[];
   /** The mails that `test` and `explain` need. Undefined: none. */
   mails: MailFields | undefined;
+  /** The events that `test` and `explain` need. Undefined: none. */
+  events: EventRules | undefined;
   explain(contact: ContactItem): RuleExplanation;
 }
 
 export const toContactQuery = (
   site: SiteRef,
-  { filter, filterIsExact, test, attributes, mails }: CompiledRules,
+  { filter, filterIsExact, test, attributes, mails, events }: CompiledRules,
 ): ContactQuery => ({
   filter: filter,
   ...(!filterIsExact && {
     test,
     attributes,
     readMails: mails && createMailReader(site, mails),
+    readEvents: events && createEventReader(site, events),
   }),
 });
 
-interface CompiledNode extends CompiledRules {
+interface CompiledNode extends Omit<CompiledRules, "events"> {
   parts?: CompiledNode[];
+  /** Undefined while events that are not read yet could change the answer. */
+  decide: (contact: ContactItem) => boolean | undefined;
+  /** Undefined when it needs none. */
+  listNeeds?: EventRules["listNeeds"] | undefined;
 }
 
 export function compileRules(rules: SegmentRules, context: RuleContext): CompiledRules {
-  const { parts = [], ...root } = compileGroup(rules, context);
+  const { parts = [], decide, listNeeds, ...node } = compileGroup(rules, context);
+  const root = { ...node, events: listNeeds && { decide, listNeeds } };
   if (!root.filter || expressionLength(root.filter) <= maxExpressionLength) return root;
   const fitting = rules.match === "all" ? pickFitting(parts) : [];
   return { ...root, filter: fitting.length ? all(...fitting) : undefined, filterIsExact: false };
@@ -88,15 +113,31 @@ const compileNode = (node: SegmentCondition | SegmentRules, context: RuleContext
 function compileGroup({ match, conditions }: SegmentRules, context: RuleContext): CompiledNode {
   const parts = conditions.map((node) => compileNode(node, context));
   const { filter, filterIsExact } = filterCombiners[match](parts);
-  const holds: ContactTest = parts.length ? testCombiners[match](parts) : () => true;
+  const decide = parts.length ? decisionCombiners[match](parts) : () => true;
+  const test: ContactTest = (contact) => decide(contact) === true;
   const explain = (contact: ContactItem): RuleExplanation => ({
     match,
-    matched: holds(contact),
+    matched: test(contact),
     conditions: parts.map((part) => part.explain(contact)),
   });
   const attributes = [...new Set(parts.flatMap((part) => part.attributes))];
   const mails = combineMailFields(parts.flatMap((part) => part.mails ?? []));
-  return { parts, filter, filterIsExact, test: holds, attributes, mails, explain };
+  const readsEvents = parts.some(({ listNeeds }) => listNeeds);
+  const listNeeds = (contact: ContactItem, everything: boolean): EventNeed[] =>
+    everything || decide(contact) === undefined
+      ? parts.flatMap((part) => part.listNeeds?.(contact, everything) ?? [])
+      : [];
+  return {
+    parts,
+    filter,
+    filterIsExact,
+    decide,
+    test,
+    attributes,
+    mails,
+    explain,
+    ...(readsEvents && { listNeeds }),
+  };
 }
 
 const combineMailFields = (all: MailFields[]): MailFields | undefined =>
@@ -107,11 +148,32 @@ const combineMailFields = (all: MailFields[]): MailFields | undefined =>
       }
     : undefined;
 
-const testCombiners: Record<SegmentRules["match"], (parts: CompiledNode[]) => ContactTest> = {
-  all: (parts) => (contact) => parts.every(({ test }) => test(contact)),
-  any: (parts) => (contact) => parts.some(({ test }) => test(contact)),
-  none: (parts) => (contact) => !parts.some(({ test }) => test(contact)),
+type Decision = CompiledNode["decide"];
+
+const decisionCombiners: Record<SegmentRules["match"], (parts: CompiledNode[]) => Decision> = {
+  all: decideUnless(false),
+  any: decideUnless(true),
+  none: (parts) => {
+    const isAny = decideUnless(true)(parts);
+    return (contact) => {
+      const answer = isAny(contact);
+      return answer === undefined ? undefined : !answer;
+    };
+  },
 };
+
+/** A part with the deciding answer decides. Otherwise, all other parts must be decided. */
+function decideUnless(deciding: boolean): (parts: CompiledNode[]) => Decision {
+  return (parts) => (contact) => {
+    let isKnown = true;
+    for (const { decide } of parts) {
+      const answer = decide(contact);
+      if (answer === deciding) return deciding;
+      isKnown &&= answer !== undefined;
+    }
+    return isKnown ? !deciding : undefined;
+  };
+}
 
 const filterCombiners: Record<
   SegmentRules["match"],
@@ -145,17 +207,15 @@ const filterCombiners: Record<
   },
 };
 
-function compileCondition(
-  { field: name, operator, value }: SegmentCondition,
-  context: RuleContext,
-): CompiledNode {
+function compileCondition(condition: SegmentCondition, context: RuleContext): CompiledNode {
+  const { field: name, operator, value } = condition;
   const parsed = topicField(parseField(name)!, context.topics);
-  const field = spelledField(parsed, context.spellings ?? ((one) => [one]));
-  const test = createTest({ field, operator, value }, context);
-  // A filter can test only one spelling of a custom field.
-  const pushed: PushedFilter | undefined = field.spellings
-    ? undefined
-    : toFilter({ field, operator, value }, context);
+  const ofEvents = compileEventCondition(condition, parsed, context);
+  if (ofEvents) return toNode(condition, ofEvents);
+  const field = siteField(parsed, context.spellingOf, context.typeOf);
+  const compared = { field, operator, value: readRuleValue(field, value) };
+  const test = createTest(compared, context);
+  const pushed = toFilter(compared, context);
   const actualValue = (contact: ContactItem): unknown => {
     const actual = readField(field, contact);
     if (field.setMember !== undefined) {
@@ -175,12 +235,40 @@ function compileCondition(
     actual: actualValue(contact),
   });
   const [attribute] = [field.attribute].flat() as [string];
+  const attributes = isAboutDates(compared) ? [attribute, "timezone"] : [attribute];
   return {
     filter: pushed?.condition,
     filterIsExact: pushed?.exact === true,
+    decide: test,
     test,
-    attributes: field.mails ? ["id", attribute] : [attribute],
+    attributes: field.mails ? ["id", "merged", ...attributes] : attributes,
     mails: field.mails,
     explain,
+  };
+}
+
+function toNode(
+  { field, operator, value, inLastDays, where, property }: SegmentCondition,
+  { filter, attributes, decide, need, actual }: EventCondition,
+): CompiledNode {
+  const test: ContactTest = (contact) => decide(contact) === true;
+  return {
+    filter,
+    filterIsExact: false,
+    decide,
+    test,
+    attributes,
+    mails: undefined,
+    listNeeds: (contact, everything) => [need(contact, everything) ?? []].flat(),
+    explain: (contact) => ({
+      field,
+      operator,
+      ...(value !== undefined && { value }),
+      ...(inLastDays !== undefined && { inLastDays }),
+      ...(where && { where }),
+      ...(property !== undefined && { property }),
+      matched: test(contact),
+      actual: actual(contact),
+    }),
   };
 }

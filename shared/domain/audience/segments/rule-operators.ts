@@ -21,6 +21,18 @@ export const operators = [
   "notExists",
   "in",
   "notIn",
+  "on",
+  "notOn",
+  "notBefore",
+  "notAfter",
+  "inNextDays",
+  "notInNextDays",
+  "today",
+  "notToday",
+  "anniversaryInDays",
+  "notAnniversaryInDays",
+  "containsAny",
+  "notContainsAny",
 ] as const;
 export type Operator = (typeof operators)[number];
 export type Scalar = string | number | boolean;
@@ -34,35 +46,52 @@ export type SegmentFieldKind =
   | "time"
   | "group"
   | "custom"
+  | "property"
   | "flag";
 
 const existence: Operator[] = ["exists", "notExists"];
 const equality: Operator[] = ["equals", "notEquals"];
 const choice: Operator[] = ["in", "notIn"];
 const parts: Operator[] = ["contains", "notContains"];
+const dates: Operator[] = [
+  ...(["before", "notBefore", "after", "notAfter", "on", "notOn", "today", "notToday"] as const),
+  ...(["inLastDays", "notInLastDays", "inNextDays", "notInNextDays"] as const),
+  ...(["anniversaryInDays", "notAnniversaryInDays"] as const),
+];
 const order: Operator[] = ["greaterThan", "lessThan"];
 export const operatorsByKind: Record<SegmentFieldKind, Operator[]> = {
   text: [...equality, ...parts, "startsWith", "endsWith", ...existence, ...choice],
   status: [...equality, ...existence, ...choice],
   id: [...equality, ...order, ...existence, ...choice],
   number: [...equality, ...order, ...existence, ...choice],
-  time: [...equality, "before", "after", "inLastDays", "notInLastDays", ...existence],
+  time: [...equality, ...dates, ...existence],
   group: [...equality, ...parts, ...existence, ...choice],
   custom: [...operators],
+  property: [...operators],
   flag: [...equality, ...existence],
 };
 
-/** Each negative operator holds whenever its positive one does not. */
+/**
+ * A negative operator holds whenever its positive one does not; those of dates only for a date: see
+ * date-tests.ts.
+ */
 export const positiveOperators: Partial<Record<Operator, Operator>> = {
   notEquals: "equals",
   notContains: "contains",
   notInLastDays: "inLastDays",
   notExists: "exists",
   notIn: "in",
+  notOn: "on",
+  notBefore: "before",
+  notAfter: "after",
+  notInNextDays: "inNextDays",
+  notToday: "today",
+  notAnniversaryInDays: "anniversaryInDays",
+  notContainsAny: "containsAny",
 };
 
 export const maxChoices = 100;
-const maxDays = 36_500;
+export const maxDays = 36_500;
 export const maxText = 2000;
 
 type ValueCheck = (value: unknown) => string | undefined;
@@ -95,6 +124,10 @@ const days = createCheck(
   (value) => isStorableNumber(value) && value > 0 && value <= maxDays,
   `must be a number of days, at most ${maxDays}`,
 );
+const daysOfYear = createCheck(
+  (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 366,
+  "must be a whole number of days from 0 to 366",
+);
 const nothing = createCheck(
   (value) => value === undefined,
   "must not be given: the operator takes no value",
@@ -108,6 +141,7 @@ const checksByKind: Record<SegmentFieldKind, ValueCheck> = {
   time,
   group,
   custom: anything,
+  property: anything,
   flag,
 };
 const checksByOperator: Partial<Record<Operator, ValueCheck>> = {
@@ -120,16 +154,21 @@ const checksByOperator: Partial<Record<Operator, ValueCheck>> = {
   after: time,
   inLastDays: days,
   exists: nothing,
+  on: time,
+  inNextDays: days,
+  today: nothing,
+  anniversaryInDays: daysOfYear,
 };
 
 /** Returns an error message, or undefined if the value fits the field and operator. */
 export function checkValue(
-  { kind }: SegmentField,
+  { kind }: Pick<SegmentField, "kind">,
   operator: Operator,
   value: unknown,
 ): string | undefined {
   const positive = positiveOperators[operator] ?? operator;
-  if (positive === "in") return checkChoices(checksByKind[kind], value);
+  if (positive === "in" || positive === "containsAny")
+    return checkChoices(checksByKind[kind], value);
   if (kind === "group" && positive === "contains") return group(value);
   return (checksByOperator[positive] ?? checksByKind[kind])(value);
 }

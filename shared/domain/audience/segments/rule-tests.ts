@@ -1,7 +1,10 @@
 // Tests a condition on a contact in code: where DynamoDB cannot decide it, and to explain results.
 import type { GroupKind } from "../../../keys.ts";
-import { type ContactItem, caseFold } from "../contacts/contact-schema.ts";
+import type { ContactItem } from "../contacts/contact-schema.ts";
+import { caseFold } from "../contacts/contact-search-text.ts";
+import { type CustomFieldType, parseFieldValue } from "../contacts/parse-field-value.ts";
 import type { MailTopic } from "../topics/topic-subscription.ts";
+import { createDateTest, isDate, needsDate } from "./date-tests.ts";
 import {
   type Operator,
   positiveOperators,
@@ -17,8 +20,12 @@ export interface RuleContext {
   groups: Record<GroupKind, GroupLookup>;
   /** The topics of the site, by id, if the rules name any. */
   topics?: Map<number, MailTopic>;
-  /** The spellings of a custom field, the one that is used first. */
-  spellings?: (field: string) => string[];
+  /** The spelling of a custom field that the site uses. */
+  spellingOf?: (field: string) => string;
+  /** The declared type of a custom field. */
+  typeOf?: (field: string) => CustomFieldType | undefined;
+  /** Time zone of contacts without one. Defaults to UTC. */
+  timezone?: string;
 }
 export interface GroupLookup {
   /** The id for an id or a name; undefined when the group does not exist. */
@@ -36,33 +43,70 @@ export interface FieldCondition {
   value: RuleValue | undefined;
 }
 
-export function createTest(
-  { field, operator, value }: FieldCondition,
-  context: RuleContext,
-): ContactTest {
-  const positive = positiveOperators[operator] ?? operator;
-  const holds = testFactories[field.kind][positive]!(value as RuleValue, { field, ...context });
-  const test: ContactTest = (contact) => holds(readField(field, contact));
-  return positive === operator ? test : (contact) => !test(contact);
+export function createTest(condition: FieldCondition, context: RuleContext): ContactTest {
+  const holds = createValueTest(condition, context);
+  return (contact) => holds(readField(condition.field, contact), contact);
 }
 
-export const readField = (
-  { attribute, spellings }: SegmentField,
-  contact: ContactItem,
-): unknown => {
-  const spelling = spellings?.find(
-    (one) => contact.customFields && Object.hasOwn(contact.customFields, one),
-  );
-  return at(spelling === undefined ? attribute : ["customFields", spelling], contact);
-};
+/** Tests a value of the field. Dates are days of the contact. */
+export type ContactValueTest = (actual: unknown, contact: Pick<ContactItem, "timezone">) => boolean;
 
-const at = (attribute: SegmentField["attribute"], contact: ContactItem): unknown =>
-  [attribute]
-    .flat()
-    .reduce<unknown>(
-      (at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined),
-      contact,
-    );
+/** Tests a value of the field. */
+export function createValueTest(
+  { field, operator, value }: FieldCondition,
+  context: RuleContext,
+): ContactValueTest {
+  const inZone = createDateTest({ field, operator, value }, context);
+  if (inZone) return inZone;
+  const positive = positiveOperators[operator] ?? operator;
+  const factory = field.type === "list" ? listTests[positive] : undefined;
+  const holds = (factory ?? testFactories[field.kind][positive]!)(value as RuleValue, {
+    field,
+    ...context,
+  });
+  if (positive === operator) return holds;
+  return needsDate({ field, operator })
+    ? (actual) => isDate(actual) && !holds(actual)
+    : (actual) => !holds(actual);
+}
+
+/** Values to compare with a number or yes or no, as the declared type reads them. */
+export function readRuleValue(
+  { type }: SegmentField,
+  value: RuleValue | undefined,
+): RuleValue | undefined {
+  if (value === undefined || (type !== "number" && type !== "boolean")) return value;
+  const read = (one: Scalar): Scalar => {
+    const { value: parsed } = { value: one, ...parseFieldValue(type, one, { timezone: "UTC" }) };
+    return (parsed as Scalar | null) ?? one;
+  };
+  return Array.isArray(value) ? value.map(read) : read(value);
+}
+
+export function readField({ kind, attribute }: SegmentField, contact: ContactItem): unknown {
+  const [name, ...path] = [attribute].flat() as [string, ...string[]];
+  const value = readOwn(contact, name);
+  return kind === "property"
+    ? readProperty(value, path[0]!)
+    : path.reduce<unknown>((at, step) => readOwn(at, step), value);
+}
+
+const readOwn = (at: unknown, name: string): unknown =>
+  isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+
+/**
+ * A value of an event's properties. A dot leads into an object, and into each object of a list: the
+ * result is the list of their values. A name that contains dots itself comes first.
+ */
+export function readProperty(at: unknown, path: string): unknown {
+  if (Array.isArray(at)) {
+    const found = at.flatMap((one) => readProperty(one, path) ?? []);
+    return found.length ? found : undefined;
+  }
+  const dot = path.indexOf(".");
+  if (dot < 0 || readOwn(at, path) !== undefined) return readOwn(at, path);
+  return readProperty(readOwn(at, path.slice(0, dot)), path.slice(dot + 1));
+}
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
@@ -156,6 +200,66 @@ const inFlags: TestFactory =
     ((actual as Set<number> | undefined)?.has(field.setMember!) === true) !==
     (field.isInverted === true);
 
+const containsAny: TestFactory = (values, at) => {
+  const each = (values as Scalar[]).map((value) => texts.contains!(String(value), at));
+  return (actual) => each.some((holds) => holds(actual));
+};
+
+const customFields: TestFactories = {
+  ...texts,
+  containsAny,
+  greaterThan: numbers.greaterThan!,
+  lessThan: numbers.lessThan!,
+  before: times.before!,
+  after: times.after!,
+  inLastDays: times.inLastDays!,
+};
+
+/** A list contains its elements, and is in values of which it contains one. */
+const eventProperties: TestFactories = {
+  ...customFields,
+  contains: (value, at) => {
+    const hasElement = hasElementOf([value as Scalar]);
+    const hasText = customFields.contains!(value, at);
+    return (actual) => hasElement(actual) || hasText(actual);
+  },
+  in: (values, at) => {
+    const hasElement = hasElementOf(values as Scalar[]);
+    const isOne = customFields.in!(values, at);
+    return (actual) => hasElement(actual) || isOne(actual);
+  },
+  containsAny: (values, at) => {
+    const hasElement = hasElementOf(values as Scalar[]);
+    const hasText = containsAny(values, at);
+    return (actual) => hasElement(actual) || hasText(actual);
+  },
+  exists: (value, at) => {
+    const hasText = customFields.exists!(value, at);
+    return (actual) => (isObject(actual) ? Object.keys(actual).length > 0 : hasText(actual));
+  },
+};
+
+const hasElementOf = (values: Scalar[]): ValueTest => {
+  const isOne = equalsAnyOf(values);
+  return (actual) =>
+    Array.isArray(actual) &&
+    actual.some((element) => toComparableText(element) !== undefined && isOne(element));
+};
+
+const hasEntry: TestFactory = (values) => hasElementOf([values].flat());
+
+/** Fields that are declared as lists. */
+const listTests: TestFactories = {
+  equals: hasEntry,
+  contains: hasEntry,
+  in: hasEntry,
+  containsAny: hasEntry,
+  exists: (value, at) => {
+    const hasText = texts.exists!(value, at);
+    return (actual) => (Array.isArray(actual) ? actual.length > 0 : hasText(actual));
+  },
+};
+
 const testFactories: Record<SegmentFieldKind, TestFactories> = {
   text: texts,
   status: texts,
@@ -172,14 +276,8 @@ const testFactories: Record<SegmentFieldKind, TestFactories> = {
         [...((actual as Set<number> | undefined) ?? [])].some((id) => !deletedIds.has(id));
     },
   },
-  custom: {
-    ...texts,
-    greaterThan: numbers.greaterThan!,
-    lessThan: numbers.lessThan!,
-    before: times.before!,
-    after: times.after!,
-    inLastDays: times.inLastDays!,
-  },
+  custom: customFields,
+  property: eventProperties,
   flag: {
     exists: inFlags,
     equals: (value, at) => {

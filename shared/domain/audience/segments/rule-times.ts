@@ -1,4 +1,5 @@
 // Parses dates and times in rules and custom fields. A date means the whole day in UTC.
+import { dateIn } from "../../../kernel/time-zones.ts";
 
 /** In milliseconds since 1970; `until` is exclusive. */
 export interface RuleTimeRange {
@@ -19,7 +20,17 @@ export function parseRuleTime(text: unknown): RuleTimeRange | undefined {
     Number(text.slice(8, 10)) <=
     new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
   if (!real || !(from >= earliest && from < latest)) return undefined;
-  return { from, until: from + (text.length === 10 ? dayMs : 1) };
+  return { from, until: from + (isDay(text) ? dayMs : 1) };
+}
+
+/** Whether a text that is a date or a time is a date, such as 2026-12-31. */
+export const isDay = (text: string): boolean => text.length === "2026-12-31".length;
+
+/** The day of a date, or of a time in the time zone. Undefined for anything else. */
+export function dayOfValue(value: unknown, timezone: string): string | undefined {
+  const time = parseRuleTime(value);
+  if (!time) return undefined;
+  return isDay(value as string) ? (value as string) : dateIn(timezone, new Date(time.from));
 }
 
 export const daysToMs = (days: number): number => days * dayMs;

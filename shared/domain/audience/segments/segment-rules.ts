@@ -1,27 +1,38 @@
-// Segment rules: nested conditions, of which all or any must hold. Checks rules from requests and
-// reports each error with its path.
+// Segment rules: nested conditions, of which all or any must hold.
 import * as z from "zod";
 import { StoredNumber } from "../../../kernel/stored-json.ts";
+import { maxEventsPerContact } from "./event-history.ts";
 import {
-  checkValue,
+  isObject,
+  maxBytes,
+  maxConditions,
+  maxDepth,
+  maxProperty,
+  maxWhere,
+  type RuleIssue,
+  readRules,
+} from "./rule-checks.ts";
+import {
   maxChoices,
+  maxDays,
   maxText,
   type Operator,
   operators,
   type RuleValue,
 } from "./rule-operators.ts";
-import {
-  isStepField,
-  maxFieldName,
-  parseField,
-  type SegmentField,
-  suggestFieldNames,
-} from "./segment-fields.ts";
+import { maxFieldName, type RuleScope } from "./segment-fields.ts";
 
-export interface SegmentCondition {
+export interface PropertyCondition {
   field: string;
   operator: Operator;
   value?: RuleValue | undefined;
+}
+export interface SegmentCondition extends PropertyCondition {
+  /** For `event.<name>`: only events of the last days, with properties that match all. */
+  inLastDays?: number | undefined;
+  where?: PropertyCondition[] | undefined;
+  /** For `lastEvent.<name>`: the path of the property. */
+  property?: string | undefined;
 }
 export interface SegmentRules {
   /** `none` is not accepted in requests: audiences of campaigns leave contacts out with it. */
@@ -29,54 +40,104 @@ export interface SegmentRules {
   conditions: (SegmentCondition | SegmentRules)[];
 }
 
-export const maxDepth = 5;
-export const maxConditions = 100;
-export const maxBytes = 20_000;
-
 export const isRules = (node: SegmentCondition | SegmentRules): node is SegmentRules =>
   "conditions" in node;
 
 // checkCondition checks the lengths.
 const plainValues = [z.string().meta({ maxLength: maxText }), StoredNumber, z.boolean()] as const;
+const conditionFields = {
+  field: z
+    .string()
+    .meta({ maxLength: maxFieldName })
+    .describe(
+      "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, " +
+        "`timezone`, `locale`, `source`, `externalId`, `status`, `score`, `sendCount`, " +
+        "`openCount`, `clickCount`, " +
+        "`createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, " +
+        "`siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name, " +
+        "which is stored as the id and so survives renaming; one that does not exist in the " +
+        "site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom " +
+        "event happened, in the last days and with certain properties if `inLastDays` and " +
+        "`where` say so), `firstEventAt.<eventName>`, `lastEventAt.<eventName>`, " +
+        "`lastEvent.<eventName>` (a property of the latest one, which `property` names); " +
+        "`form.<id>` (it was submitted); `topic.<id>` (the contact is " +
+        "subscribed to the topic, whatever its status); `campaign.<id>.sent`, `.opened` or " +
+        "`.clicked` (the last two for the latest 200 campaigns of each contact). Filters of " +
+        "events can also name `properties.<key>`: a property of the event. Dots lead into " +
+        "objects and into each object of a list, as in `properties.items.sku`",
+    ),
+  operator: z
+    .enum(operators)
+    .describe(
+      "How to compare. Text: `equals`, `notEquals`, `contains`, `notContains`, " +
+        "`startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`; case is ignored. " +
+        "Numbers and counts: `equals`, `notEquals`, `greaterThan`, `lessThan`, `in`, " +
+        "`notIn`, `exists`, `notExists`; a score or count that was never set is 0, and 0 " +
+        "does not exist. Times: `on`, `before`, `after`, `today`, `inLastDays`, `inNextDays`, " +
+        "`anniversaryInDays` (the day of a year comes in exactly so many days; 29 February " +
+        "counts on the 28th in other years), each with its negative, such as `notOn`; " +
+        "`equals`, `notEquals`, `exists`, `notExists`. A date means the whole day in the time " +
+        "zone of the contact, or of the organization if it has none. Tags and " +
+        "lists: `equals`, `notEquals`, `contains`, `notContains`, `in`, `notIn`, `exists`, " +
+        "`notExists`. Forms, topics, campaigns: `exists`, `notExists`, or `equals` with true " +
+        "or false. Custom fields: every operator. A declared type (PUT " +
+        "/contact-fields/:fieldName) decides how values compare: dates as times do, and of a " +
+        "list, `contains` and `containsAny` match entries. Without one, values compare as " +
+        'written, so that 5 equals "5"; `greaterThan` and `lessThan` need numbers, `before` ' +
+        "and `after` need dates such as 2026-12-31 or 2026-12-31T09:00:00Z, which are compared " +
+        "in UTC. " +
+        "Properties of events: as custom fields; of a list, `contains` and `in` match an " +
+        "element. A " +
+        "negative operator is true whenever its positive one is false, so also for a missing " +
+        "value. Those of dates never match a value that is no date, except for `notEquals`, " +
+        "and for `notInLastDays` of a field that is not declared as a date.",
+    ),
+  value: z
+    .union([...plainValues, z.array(z.union(plainValues)).meta({ maxItems: maxChoices })])
+    .optional()
+    .describe(
+      "Value to compare with. Leave it out for `exists`, `today` and their negatives. `in` " +
+        "and `containsAny` take an array of up to 100 values, `inLastDays` and `inNextDays` a " +
+        "number of days, `anniversaryInDays` a whole number of days, 0 for today.",
+    ),
+};
+export const PropertyCondition = z
+  .object({
+    ...conditionFields,
+    field: conditionFields.field.describe(
+      "`properties.<key>`. Dots lead into objects and into each object of a list, as in " +
+        "`properties.items.sku`. A page view has the property `url`.",
+    ),
+  })
+  .meta({ id: "PropertyCondition" });
 const SegmentCondition = z
   .object({
-    field: z
-      .string()
-      .meta({ maxLength: maxFieldName })
-      .describe(
-        "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, " +
-          "`timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, " +
-          "`createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, " +
-          "`siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name, " +
-          "which is stored as the id and so survives renaming; one that does not exist in the " +
-          "site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom " +
-          "event happened); `form.<id>` (it was submitted); `topic.<id>` (the contact is " +
-          "subscribed to the topic, whatever its status); `campaign.<id>.sent`, `.opened` or " +
-          "`.clicked` (the last two for the latest 200 campaigns of each contact)",
-      ),
-    operator: z
-      .enum(operators)
-      .describe(
-        "How to compare. Text: `equals`, `notEquals`, `contains`, `notContains`, " +
-          "`startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`; case is ignored. " +
-          "Numbers and counts: `equals`, `notEquals`, `greaterThan`, `lessThan`, `in`, " +
-          "`notIn`, `exists`, `notExists`; a score or count that was never set is 0, and 0 " +
-          "does not exist. Times: `before`, `after`, `equals`, `notEquals`, `inLastDays`, " +
-          "`notInLastDays`, `exists`, `notExists`; a date means the whole day in UTC. Tags and " +
-          "lists: `equals`, `notEquals`, `contains`, `notContains`, `in`, `notIn`, `exists`, " +
-          "`notExists`. Forms, topics, campaigns: `exists`, `notExists`, or `equals` with true " +
-          'or false. Custom fields: every operator, compared as written, so that 5 equals "5"; ' +
-          "`greaterThan` and `lessThan` need numbers, `before` and `after` need dates. A " +
-          "negative operator is true whenever its positive one is false, so also for a missing " +
-          "value.",
-      ),
-    value: z
-      .union([...plainValues, z.array(z.union(plainValues)).meta({ maxItems: maxChoices })])
+    ...conditionFields,
+    inLastDays: z
+      .number()
+      .meta({ minimum: 0, maximum: maxDays })
       .optional()
       .describe(
-        "Value to compare with. Leave it out for `exists` and `notExists`. `in` and `notIn` " +
-          "take an array of up to 100 values. `inLastDays` and `notInLastDays` take a number " +
-          "of days.",
+        "For `event.<eventName>`: counts only the events of the last so many days. Page views " +
+          "are kept for 90 days.",
+      ),
+    where: z
+      .array(PropertyCondition)
+      .meta({ minItems: 1, maxItems: maxWhere })
+      .optional()
+      .describe(
+        "For `event.<eventName>`: counts only the events whose properties meet all of these " +
+          "conditions. With `where` or `inLastDays`, the events are read of each contact that " +
+          "meets everything else and that the counts and times on the contact do not decide: at " +
+          `most its newest ${maxEventsPerContact} custom events (and page views), for one read ` +
+          "unit per 8 KB. Older ones are not counted.",
+      ),
+    property: z
+      .string()
+      .meta({ minLength: 1, maxLength: maxProperty })
+      .optional()
+      .describe(
+        "For `lastEvent.<eventName>`: the property to compare, such as `total` or `cart.total`.",
       ),
   })
   .meta({ id: "SegmentCondition" });
@@ -113,23 +174,16 @@ export const SegmentRules: z.ZodType<SegmentRules> = z
     ],
   });
 
-interface RuleIssue {
-  path: PropertyKey[];
-  message: string;
-}
-
-type FieldLookup = (name: string) => SegmentField | undefined;
-
 /**
  * Schema for rules in requests. Checks by hand, because a zod union could only report that no
  * variant fits.
  */
-const createRulesInput = (fields: FieldLookup, normalize = (given: unknown) => given) =>
+const createRulesInput = (scope: RuleScope, normalize = (given: unknown) => given) =>
   z
     .unknown()
     .transform((given, context): SegmentRules => {
       const wrong: RuleIssue[] = [];
-      const rules = readRules(normalize(given), [], { conditions: 0, fields, issues: wrong });
+      const rules = readRules(normalize(given), [], { conditions: 0, scope, issues: wrong });
       if (!wrong.length && Buffer.byteLength(JSON.stringify(rules)) > maxBytes)
         wrong.push({
           path: [],
@@ -141,113 +195,24 @@ const createRulesInput = (fields: FieldLookup, normalize = (given: unknown) => g
     })
     .meta({ documentedAs: z.object({}).meta({ $ref: "#/$defs/SegmentRules" }) });
 
-export const SegmentRulesInput = createRulesInput((name) =>
-  isStepField(name) ? undefined : parseField(name),
-);
-/** Rules of a sequence step, which may also test earlier steps. Accepts a single condition, too. */
-export const StepRulesInput = createRulesInput(parseField, (given) =>
+export const SegmentRulesInput = createRulesInput("segment");
+/**
+ * Rules of a sequence step, which may also test earlier steps, and properties of the event that
+ * brought the contact there. Accepts a single condition, too.
+ */
+export const StepRulesInput = createRulesInput("step", (given) =>
   isObject(given) && "field" in given ? { match: "all", conditions: [given] } : given,
 );
-
-interface ParseState {
-  /** Number of conditions so far. */
-  conditions: number;
-  fields: FieldLookup;
-  issues: RuleIssue[];
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function readRules(given: unknown, path: PropertyKey[], state: ParseState): SegmentRules {
-  const nothing: SegmentRules = { match: "all", conditions: [] };
-  const addIssue = (message: string, ...at: PropertyKey[]) => {
-    state.issues.push({ path: [...path, ...at], message });
-    return nothing;
-  };
-  if (!isObject(given)) return addIssue("must be an object with match and conditions");
-  const { match, conditions } = given;
-  if (match !== "all" && match !== "any") addIssue("must be all or any", "match");
-  if (!Array.isArray(conditions)) return addIssue("must be an array", "conditions");
-  if (path.length && !conditions.length)
-    return addIssue("must have at least one condition", "conditions");
-  if (path.length / 2 >= maxDepth)
-    return addIssue(`must be nested at most ${maxDepth} levels deep`);
-  return {
-    match: match as "all" | "any",
-    conditions: readConditions(conditions, [...path, "conditions"], state),
-  };
-}
-
-function readConditions(
-  given: unknown[],
-  path: PropertyKey[],
-  state: ParseState,
-): (SegmentCondition | SegmentRules)[] {
-  const read: (SegmentCondition | SegmentRules)[] = [];
-  for (const [i, one] of given.entries()) {
-    const nested = isObject(one) && ("conditions" in one || "match" in one);
-    if (!nested && ++state.conditions > maxConditions) {
-      state.issues.push({
-        path,
-        message: `must have at most ${maxConditions} conditions in total`,
-      });
-      break;
-    }
-    read.push(
-      nested ? readRules(one, [...path, i], state) : readCondition(one, [...path, i], state),
-    );
-    if (state.issues.length >= 20) break;
-  }
-  return read;
-}
-
-function readCondition(
-  given: unknown,
-  path: PropertyKey[],
-  { fields, issues }: ParseState,
-): SegmentCondition {
-  const { field, operator, value } = isObject(given) ? given : {};
-  const condition = {
-    field,
-    operator,
-    ...(value !== undefined && value !== null && { value }),
-  } as SegmentCondition;
-  const found = isObject(given)
-    ? checkCondition(fields, { field, operator, value: value ?? undefined })
-    : notObject;
-  if (found) issues.push({ path: found.at ? [...path, found.at] : path, message: found.message });
-  return condition;
-}
-
-interface ConditionIssue {
-  at?: string;
-  message: string;
-}
-const notObject: ConditionIssue = {
-  message: "must be a condition, or rules with match and conditions",
-};
-
-function checkCondition(
-  fields: FieldLookup,
-  { field, operator, value }: { field: unknown; operator: unknown; value: unknown },
-): ConditionIssue | undefined {
-  if (typeof field !== "string") return { at: "field", message: "must be the name of a field" };
-  const known = fields(field);
-  if (!known) {
-    const there = suggestFieldNames(field, { ofSteps: fields("step.1.opened") !== undefined });
-    return {
-      at: "field",
-      message:
-        `unknown field ${field.slice(0, 60)}; known fields, the closest first: ` +
-        `${there.join(", ")}`,
-    };
-  }
-  if (!known.operators.includes(operator as Operator))
-    return {
-      at: "operator",
-      message: `must be one of ${known.operators.join(", ")} for ${field.slice(0, 150)}`,
-    };
-  const message = checkValue(known, operator as Operator, value);
-  return message === undefined ? undefined : { at: "value", message };
-}
+/** Filter of an event: rules that contact and event match, with fields `properties.<key>`. */
+export const EventFilterInput = createRulesInput("event");
+export const EventFilter = SegmentRules.describe(
+  "Rules that the contact and the event must match. A condition can name a property of the event " +
+    "as `properties.<key>`.",
+).meta({
+  examples: [
+    {
+      match: "all",
+      conditions: [{ field: "properties.total", operator: "greaterThan", value: 50 }],
+    },
+  ],
+});

@@ -15,30 +15,23 @@ import {
   UpdatedAt,
 } from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
-import type { GroupKind } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
-import * as reader from "../contacts/contact-reader.ts";
+import * as contactReader from "../contacts/contact-reader.ts";
 import { type Contact, type ContactItem, groupAttribute } from "../contacts/contact-schema.ts";
 import * as contacts from "../contacts/contacts.ts";
-import * as fieldNames from "../contacts/field-names.ts";
-import * as deletedGroups from "../groups/deleted-groups.ts";
+import { contactReactions } from "../contacts/reactions.ts";
 import { createMailReader } from "../mail-counts/mail-counts.ts";
-import { listOfSite } from "../topics/site-topics.ts";
-import { getGroupIds, withGroupIds } from "./group-ids.ts";
+import { createEventReader } from "./event-history.ts";
+import { ruleReferences, withGroupIds } from "./group-ids.ts";
 import {
   type CompiledRules,
   compileRules,
   type RuleExplanation,
   toContactQuery,
 } from "./rule-compiler.ts";
-import type { GroupLookup, RuleContext } from "./rule-tests.ts";
+import { loadRuleLookups } from "./rule-lookups.ts";
 import { parseField } from "./segment-fields.ts";
-import {
-  isRules,
-  type SegmentCondition,
-  SegmentRules,
-  SegmentRulesInput,
-} from "./segment-rules.ts";
+import { SegmentRules, SegmentRulesInput } from "./segment-rules.ts";
 
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the segment."),
@@ -104,6 +97,10 @@ export async function create(
 export const find = (caller: CallerScope, id: number): Promise<Segment> =>
   records.find<Segment>("SEGMENT", caller, id);
 
+/** Lists, tags and topics that the rules name and that were deleted. */
+export const listMissing = (caller: CallerScope, { rules }: Pick<Segment, "rules">) =>
+  records.listMissing(caller, ruleReferences(rules, "rules"));
+
 export async function list(
   caller: CallerScope,
   request: PageRequest,
@@ -123,9 +120,16 @@ export async function change(
   const { siteId } = await find(caller, id);
   const rules =
     changes.rules && (await withGroupIds({ orgId: caller.orgId, siteId }, changes.rules));
-  const changed = await updateReturning<Segment>(
-    records.updateWrite("SEGMENT", caller, { id, set: { ...changes, ...(rules && { rules }) } }),
-  );
+  const set = { ...changes, ...(rules && { rules }) };
+  const changeWrite = records.updateWrite("SEGMENT", caller, { id, set });
+  const watchWrites = rules
+    ? await contactReactions().segmentChangeWrites(caller.orgId, siteId, id)
+    : [];
+  if (watchWrites.length) {
+    await write(changeWrite, ...watchWrites);
+    return find(caller, id);
+  }
+  const changed = await updateReturning<Segment>(changeWrite);
   if (!changed) throw missing("The segment does not exist");
   return changed;
 }
@@ -147,18 +151,30 @@ export const queryForRules = async (
   site: SiteRef,
   rules: SegmentRules,
   at = now(),
-): Promise<reader.ContactQuery> => toContactQuery(site, await compileForSite(site, rules, at));
+): Promise<contactReader.ContactQuery> =>
+  toContactQuery(site, await compileForSite(site, rules, at));
 
-/** A function that tests contacts against the rules, as of now. It reads the mail log once. */
+/**
+ * A function that tests contacts against the rules, as of now, or of the time that it is given. It
+ * reads the mail log once. For a filter of an event, the contact comes with the event: see
+ * `withEventProperties`.
+ */
 export async function createMatcher(
   orgId: number,
   siteId: number,
   rules: SegmentRules,
-): Promise<(contact: ContactItem) => Promise<boolean>> {
+): Promise<(contact: ContactItem, at?: Date) => Promise<boolean>> {
   const site = { orgId, siteId };
-  const compiled = await compileForSite(site, rules);
-  const addMails = createMailAdder(site, compiled);
-  return async (contact) => compiled.test(await addMails(contact));
+  const lookups = await loadRuleLookups(site, rules);
+  const compileAt = (at: Date) => compileRules(rules, { ...lookups, now: at });
+  const current = compileAt(now());
+  const addMails = createMailAdder(site, current);
+  const createTest = (compiled: CompiledRules) => {
+    const addEvents = createEventAdder(site, compiled);
+    return async (contact: ContactItem) => compiled.test(await addEvents(await addMails(contact)));
+  };
+  const testNow = createTest(current);
+  return (contact, at) => (at ? createTest(compileAt(at)) : testNow)(contact);
 }
 
 /** Returns a function that adds the mails that the rules need to a contact. */
@@ -166,6 +182,13 @@ function createMailAdder(site: SiteRef, { mails }: CompiledRules) {
   const readMails = mails && createMailReader(site, { ...mails, consistent: true });
   return async (contact: ContactItem): Promise<ContactItem> =>
     readMails ? (await readMails([contact]))[0]! : contact;
+}
+
+/** Returns a function that adds the events that the rules need to a contact. */
+function createEventAdder(site: SiteRef, { events }: CompiledRules, everything = false) {
+  const readEvents = events && createEventReader(site, events, { consistent: true, everything });
+  return async (contact: ContactItem): Promise<ContactItem> =>
+    readEvents ? (await readEvents([contact]))[0]! : contact;
 }
 
 /** Counts the contacts that match the segment, or other rules in its site. */
@@ -197,7 +220,7 @@ export const countMatching = async (
   siteId: number,
   rules: SegmentRules,
 ): Promise<number> =>
-  reader.countContacts({ orgId, siteId }, await queryForRules({ orgId, siteId }, rules));
+  contactReader.countContacts({ orgId, siteId }, await queryForRules({ orgId, siteId }, rules));
 
 /** In email order. */
 export async function members(
@@ -207,7 +230,11 @@ export async function members(
 ): Promise<{ items: Contact[]; pagination: Pagination }> {
   const segment = await compileSegment(caller, id);
   const site = { orgId: caller.orgId, siteId: segment.siteId };
-  const { items, next } = await reader.readSitePage(site, request, toContactQuery(site, segment));
+  const { items, next } = await contactReader.readSitePage(
+    site,
+    request,
+    toContactQuery(site, segment),
+  );
   return {
     items: await contacts.toApiAll(caller.orgId, items),
     pagination: toPagination(request, null, next),
@@ -245,7 +272,11 @@ async function explainCompiled(
   contact: ContactItem,
 ): Promise<RuleExplanation> {
   const counted = await createMailAdder(contact, compiled)(contact);
-  return addGroupNames(compiled.explain(counted), await contacts.toApi(orgId, contact));
+  const [known, shown] = await Promise.all([
+    createEventAdder(contact, compiled, true)(counted),
+    contacts.toApi(orgId, contact),
+  ]);
+  return addGroupNames(compiled.explain(known), shown);
 }
 
 /** Adds the names of the contact's tags and lists. */
@@ -253,54 +284,18 @@ function addGroupNames(node: RuleExplanation, contact: Contact): RuleExplanation
   const { conditions, actual, field } = node;
   if (conditions)
     return { ...node, conditions: conditions.map((one) => addGroupNames(one, contact)) };
-  if (!Array.isArray(actual)) return node;
-  const named = contact[groupAttribute(parseField(field!)!.group!)];
+  const { group } = parseField(field!)!;
+  if (!group || !Array.isArray(actual)) return node;
+  const named = contact[groupAttribute(group)];
   return {
     ...node,
     actualNames: actual.flatMap((id) => named.find((one) => one.id === id)?.name ?? []),
   };
 }
 
-async function compileForSite(
+const compileForSite = async (
   site: SiteRef,
   rules: SegmentRules,
   at = now(),
-): Promise<CompiledRules> {
-  const hasCustom = conditionsOf(rules).some(({ field }) => parseField(field)!.kind === "custom");
-  const hasTopics = conditionsOf(rules).some(({ field }) => parseField(field)!.topicId);
-  const [TAG, LIST, ofSite, spellings] = await Promise.all([
-    resolveGroups(site, "TAG", rules),
-    resolveGroups(site, "LIST", rules),
-    hasTopics ? listOfSite(site.orgId, site.siteId) : [],
-    hasCustom ? fieldNames.createSpellingLookup(site.orgId, site.siteId) : undefined,
-  ]);
-  const context: RuleContext = {
-    now: at,
-    groups: { TAG, LIST },
-    topics: new Map(ofSite.map((topic) => [topic.id, topic])),
-    ...(spellings && { spellings }),
-  };
-  return compileRules(rules, context);
-}
-
-/**
- * Resolves the lists or tags that rules name by id or name. One that does not exist in the site has
- * no members.
- */
-async function resolveGroups(
-  site: SiteRef,
-  kind: GroupKind,
-  rules: SegmentRules,
-): Promise<GroupLookup> {
-  const conditions = conditionsOf(rules).filter(({ field }) => parseField(field)!.group === kind);
-  if (!conditions.length) return { idOf: () => undefined, deletedIds: new Set() };
-  const values = conditions.flatMap(({ value }) => (value === undefined ? [] : [value].flat()));
-  const ids = await getGroupIds(site, kind, values);
-  return {
-    idOf: (value) => ids.get(value),
-    deletedIds: await deletedGroups.getDeletedIds(site.orgId, kind),
-  };
-}
-
-const conditionsOf = (node: SegmentCondition | SegmentRules): SegmentCondition[] =>
-  isRules(node) ? node.conditions.flatMap(conditionsOf) : [node];
+): Promise<CompiledRules> =>
+  compileRules(rules, { ...(await loadRuleLookups(site, rules)), now: at });

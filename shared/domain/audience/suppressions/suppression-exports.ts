@@ -1,6 +1,6 @@
 // Exports the suppression list.
 import { formatTable } from "../../../kernel/table-export.ts";
-import * as pages from "./suppression-pages.ts";
+import * as suppressionPages from "./suppression-pages.ts";
 import type { Suppression, SuppressionReason } from "./suppressions.ts";
 
 export const maxRows = 10_000;
@@ -19,7 +19,7 @@ export async function readRows(
   orgId: number,
   { reason, limit, cursor }: SuppressionExportQuery,
 ): Promise<{ rows: Suppression[]; next?: string | undefined }> {
-  const { items, next } = await pages.readAll(orgId, {
+  const { items, next } = await suppressionPages.readAll(orgId, {
     reason,
     limit: limit ?? maxRows,
     cursor,

@@ -2,6 +2,7 @@
 // exports.
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { getMany, queryPages } from "../../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../../caller.ts";
 import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
 import {
   countSkipped,
@@ -11,14 +12,22 @@ import {
   positionParts,
   toPagination,
 } from "../../../kernel/paging.ts";
-import { emailShards, indexes, type Key, ranges } from "../../../keys.ts";
+import { inGroups } from "../../../kernel/parallel.ts";
+import { emailShards, indexes, type Key, keys, ranges } from "../../../keys.ts";
 import { getCounts, type Suppression, type SuppressionReason } from "./suppressions.ts";
 
-/** Newest first, with the exact total. Entries added in between do not shift later pages. */
+/**
+ * Newest first, with the exact total. Entries added in between do not shift later pages. A caller
+ * who is limited to sites gets the addresses of their contacts only, without a total.
+ */
 export async function list(
-  orgId: number,
+  { orgId, siteIds }: CallerScope,
   { reason, ...request }: PageRequest & { reason?: SuppressionReason | undefined },
 ): Promise<{ items: Suppression[]; pagination: Pagination }> {
+  if (siteIds) {
+    const { items, next } = await collectOfSites({ orgId, siteIds }, request, reason);
+    return { items, pagination: toPagination(request, null, next) };
+  }
   const byReason = await getCounts(orgId);
   const totalOfAll = Object.values(byReason).reduce((sum, one) => sum + one, 0);
   const total = reason ? byReason[reason] : totalOfAll;
@@ -80,6 +89,61 @@ async function collectNewest(
     ) as Suppression[],
     next: found.length > wanted && last ? cursorOf(last) : undefined,
   };
+}
+
+// If few addresses are those of contacts, the page ends early, with a cursor to continue.
+const maxScannedForSites = 1000;
+
+async function collectOfSites(
+  sites: Required<CallerScope>,
+  request: PageRequest,
+  reason: SuppressionReason | undefined,
+) {
+  const skip = countSkipped(request);
+  const enough = skip + request.limit + 1;
+  const collections = emailShards.map((shard) => indexes.newSuppressions(sites.orgId, shard));
+  const places = readNewestFirst<SuppressionIndexEntry>(collections, ({ newsk }) => newsk, {
+    below: positionOf(request, timeAndHashPattern),
+    size: Math.ceil((enough * 1.25) / emailShards.length) + 4,
+  });
+  const found: { item: Suppression; next: string }[] = [];
+  let scanned = 0;
+  let stoppedAt: string | undefined;
+  for await (const some of inGroups(places, 100)) {
+    const wanted = some.filter((place) => !reason || reasonOf(place) === reason);
+    const items = await getMany<Suppression>(wanted.map(({ pk, sk }) => ({ pk, sk })));
+    const own = await findContactEmails(sites, items);
+    found.push(
+      ...wanted.flatMap((place, i) => {
+        const item = items[i];
+        const isListed = item && own.has(item.email) && (!reason || item.reason === reason);
+        return isListed ? [{ item, next: cursorOf(place) }] : [];
+      }),
+    );
+    scanned += some.length;
+    if (found.length >= enough) break;
+    stoppedAt = scanned >= maxScannedForSites ? cursorOf(some.at(-1)!) : undefined;
+    if (stoppedAt) break;
+  }
+  const page = found.slice(skip, skip + request.limit);
+  return {
+    items: page.map(({ item }) => item),
+    next: found.length >= enough ? page.at(-1)?.next : stoppedAt,
+  };
+}
+
+/** The addresses that a contact of one of the sites has. Erased addresses have none. */
+async function findContactEmails(
+  { orgId, siteIds }: Required<CallerScope>,
+  items: (Suppression | undefined)[],
+): Promise<Set<string>> {
+  const pairs = items.flatMap((item) =>
+    item ? siteIds!.map((siteId) => ({ siteId, email: item.email })) : [],
+  );
+  const contacts = await getMany(
+    pairs.map(({ siteId, email }) => keys.contact(orgId, siteId, email)),
+  );
+  return new Set(pairs.flatMap(({ email }, i) => (contacts[i] ? [email] : [])));
 }
 
 /**

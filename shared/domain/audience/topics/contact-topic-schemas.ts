@@ -1,7 +1,9 @@
 // Schemas of the topics of a contact and of its consent log, in the API.
 import * as z from "zod";
 import { RecordId, Timestamp } from "../../../kernel/record-fields.ts";
+import { Confirmation, ConfirmedRequest } from "../contacts/confirmation-schema.ts";
 import { contactStatuses } from "../contacts/contact-schema.ts";
+import { LeaveReason } from "../contacts/leave-reason.ts";
 import { TopicChoiceList, TopicState } from "./topic-choice-schemas.ts";
 import { Topic } from "./topic-schema.ts";
 
@@ -12,6 +14,9 @@ const consentSources = [
   "one_click",
   "form",
   "provider",
+  "sequence",
+  "merge",
+  "confirmation",
 ] as const;
 
 export const ConsentEntry = z
@@ -22,16 +27,23 @@ export const ConsentEntry = z
         "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
           "the contact, in the mail program. `form`: the contact, who confirmed a form. " +
           "`provider`: reported by the email provider. " +
-          "`api`: a request of yours. `import`: a file that you imported.",
+          "`api`: a request of yours. `import`: a file that you imported. `sequence`: an action " +
+          "of a sequence. `merge`: taken over from a contact that was merged into it. " +
+          "`confirmation`: the contact, who pressed the button behind the link of a confirmation " +
+          "email.",
       ),
     ipAddress: z
       .string()
       .nullable()
       .describe(
-        "IP address of the contact, or of its mail program. `null` for `api` and `import`.",
+        "IP address of the contact, or of its mail program. `null` for `api`, `import` and " +
+          "`sequence`.",
       ),
     sendId: RecordId.nullable().describe(
-      "Email whose link was used. `null` for `api` and `import`.",
+      "Email whose link was used. `null` for `api`, `import` and `sequence`.",
+    ),
+    confirmation: ConfirmedRequest.nullable().describe(
+      "What the contact confirmed, for `confirmation`. Otherwise `null`.",
     ),
     status: z
       .enum(["subscribed", "unsubscribed"])
@@ -46,6 +58,17 @@ export const ConsentEntry = z
         }),
       )
       .describe("Topics that the contact joined or left."),
+    snoozedUntil: Timestamp.nullable().describe(
+      "Until when the contact paused marketing email. The time of the choice: it ended the " +
+        "pause. `null`: neither.",
+    ),
+    leaving: z
+      .object({
+        reason: LeaveReason,
+        comment: z.string().nullable().describe("Words of the contact, or `null`."),
+      })
+      .nullable()
+      .describe("Why the contact unsubscribed, by its answer on the page. Otherwise `null`."),
     createdAt: Timestamp.describe("When the choice was made."),
   })
   .describe("A choice about email, kept as evidence of consent.")
@@ -77,6 +100,10 @@ export const ContactTopics = z
       .string()
       .nullable()
       .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
+    confirmation: Confirmation.nullable().describe(
+      "The latest request to confirm by email (double opt-in). `null`: the contact was not " +
+        "asked, or by a form, which keeps it with the submission.",
+    ),
   })
   .meta({ id: "ContactTopics" });
 export type ContactTopics = z.output<typeof ContactTopics>;

@@ -6,6 +6,7 @@ import type { CallerScope } from "../../../caller.ts";
 import { positionOf } from "../../../kernel/paging.ts";
 import { ranges } from "../../../keys.ts";
 import * as organizations from "../../identity/organizations.ts";
+import * as confirmations from "../contacts/confirmations.ts";
 import {
   type Consent,
   type ConsentItem,
@@ -19,6 +20,7 @@ import type { ContactItem } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
 import { logDepartures } from "../contacts/departures.ts";
+import type { ChangeContext } from "../contacts/reactions.ts";
 import type { ContactTopic, ContactTopics } from "./contact-topic-schemas.ts";
 import { listOfSite } from "./site-topics.ts";
 import type { TopicChoice } from "./topic-choice-schemas.ts";
@@ -38,32 +40,50 @@ import type { StoredChoices } from "./topic-subscription.ts";
 export const change = (
   caller: CallerScope,
   contactId: number,
-  { choices, consent }: { choices: TopicChoice[]; consent: Consent },
+  request: TopicRequest,
 ): Promise<ContactItem> =>
-  contacts.changeWithRetry(caller, { id: contactId }, async (contact) => {
-    const chosen = resolveChoices(choices, await listOfSite(caller.orgId, contact.siteId));
-    const { stored, entries, changes, isChange } = applyChoices(contact, chosen);
-    const leaves = chosen.some(({ subscribed }) => !subscribed);
-    const repeatedIds = leaves ? [contactId] : [];
-    if (!isChange) {
-      // An earlier request may have committed without finishing.
-      if (leaves) await logDepartures(caller.orgId, { contactIds: repeatedIds });
-      return contact;
-    }
-    const version = bumpVersion(contact);
-    const date = await organizations.getToday(caller.orgId);
-    const after = { ...contact, ...stored, ...version };
-    const change = { transitions: [{ before: contact, after }], repeatedIds };
-    await commitContactChanges(caller.orgId, change, (extraWrites) =>
-      write(
-        changeWrite(contact, stored, version),
-        ...topicLogWrites(contact, consent, entries),
-        ...topicCountWrites(contact, changes, date),
-        ...extraWrites,
-      ),
-    );
-    return after;
-  });
+  contacts.changeWithRetry(caller, { id: contactId }, (contact) =>
+    commitChange(contact, request, { commit: write }),
+  );
+
+interface TopicRequest {
+  choices: TopicChoice[];
+  consent: Consent;
+}
+
+/**
+ * Changes the contact as it was read, and returns it. Throws if it has changed since, and 400 for
+ * an unknown topic. Does not call `commit` if nothing changes.
+ */
+export async function commitChange(
+  contact: ContactItem,
+  { choices, consent }: TopicRequest,
+  { commit, chain }: ChangeContext,
+): Promise<ContactItem> {
+  const { orgId, id } = contact;
+  const chosen = resolveChoices(choices, await listOfSite(orgId, contact.siteId));
+  const { stored, entries, changes, isChange } = applyChoices(contact, chosen);
+  const leaves = chosen.some(({ subscribed }) => !subscribed);
+  const repeatedIds = leaves ? [id] : [];
+  if (!isChange) {
+    // An earlier request may have committed without finishing.
+    if (leaves) await logDepartures(orgId, { contactIds: repeatedIds });
+    return contact;
+  }
+  const version = bumpVersion(contact);
+  const date = await organizations.getToday(orgId);
+  const after = { ...contact, ...stored, ...version };
+  const change = { transitions: [{ before: contact, after }], repeatedIds, chain };
+  await commitContactChanges(orgId, change, (extraWrites) =>
+    commit(
+      changeWrite(contact, stored, version),
+      ...topicLogWrites(contact, consent, entries),
+      ...topicCountWrites(contact, changes, date),
+      ...extraWrites,
+    ),
+  );
+  return after;
+}
 
 const changeWrite = (
   contact: ContactItem,
@@ -89,19 +109,21 @@ export async function find(
 ): Promise<ContactTopics> {
   const after = positionOf({ cursor }, positionPattern);
   const contact = await contacts.findItem(caller, contactId);
-  const [known, { items, next }] = await Promise.all([
+  const [known, { items, next }, confirmation] = await Promise.all([
     listOfContact(contact),
     query<ConsentItem>(ranges.contactLog(caller.orgId, contactId, logPrefix), {
       newestFirst: true,
       limit,
       after,
     }),
+    confirmations.findOfContact(contact),
   ]);
   return {
     status: contact.status,
     topics: known,
     log: items.map(toConsentEntry),
     nextCursor: next ?? null,
+    confirmation,
   };
 }
 

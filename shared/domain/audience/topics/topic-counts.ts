@@ -55,6 +55,10 @@ export function removedTopicCountWrites(contact: ContactItem): Write[] {
   return Object.keys(add).length ? [update(keyOf(contact), { add })] : [];
 }
 
+/** The same as changes, for a transaction that changes the counters of another contact as well. */
+export const removedTopicChanges = ({ switchedTopics = new Set() }: ContactItem): TopicChange[] =>
+  [...switchedTopics].map((id) => ({ id, isSwitched: false, leaves: false }));
+
 const keyOf = (contact: CountedContact) =>
   keys.topicCount(contact.orgId, contact.siteId, membershipShardOf(contact));
 

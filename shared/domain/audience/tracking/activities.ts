@@ -5,13 +5,17 @@ import {
   absent,
   all,
   any,
+  atLeast,
+  atMost,
   type Condition,
   contains,
   equals,
+  isNew,
   sizeBelow,
 } from "../../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
+  checkCondition,
   put,
   update,
   type Write,
@@ -22,17 +26,27 @@ import { positionParts } from "../../../kernel/paging.ts";
 import { indexAttributes, indexes, keys, zeroPad } from "../../../keys.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
 import * as contacts from "../contacts/contacts.ts";
-import type { ReactionWrites } from "../contacts/reactions.ts";
-import { contactReactions } from "../contacts/reactions.ts";
-import { eventCountAttribute, maxEventNamesPerContact } from "../contacts/segment-attributes.ts";
-import * as scores from "../scoring/lead-scores.ts";
+import {
+  contactReactions,
+  type ReactionWrites,
+  type StartingEvent,
+} from "../contacts/reactions.ts";
+import {
+  eventCountAttribute,
+  firstEventAttribute,
+  lastEventAttribute,
+  maxEventNamesPerContact,
+} from "../contacts/segment-attributes.ts";
+import * as leadScores from "../scoring/lead-scores.ts";
 import { causeOf, matchRules } from "../scoring/scoring.ts";
 import { getSiteRules, type ScoringRule, type ScoringTrigger } from "../scoring/scoring-rules.ts";
 
 export interface Activity {
   id: number;
-  /** ISO 8601. */
+  /** When it happened (ISO 8601). */
   at: string;
+  /** When it was recorded (ISO 8601). Undefined: at the same time. */
+  recordedAt?: string | undefined;
   type: "custom" | "page_view";
   /** Name of the custom event, or `page_view`. */
   name: string;
@@ -66,26 +80,32 @@ export const activitySortKey = ({ type, at, id }: Pick<Activity, "type" | "at" |
 export const eventPlace = new RegExp(`^EVENT\\|${positionParts.time}\\|${positionParts.id}$`);
 
 /**
- * Idempotent. Throws 404 when the contact is gone. `alreadyRead` is the contact, if the caller has
- * just read it.
+ * Idempotent. Records it for the contact that this one was merged into, if it was, and returns the
+ * id of that one. Throws 404 when the contact is gone. `alreadyRead` is the contact, if the caller
+ * has just read it.
  */
 export const recordActivity = (
   orgId: number,
   contact: { id: number; alreadyRead?: ContactItem | undefined },
   activity: Activity,
-): Promise<true> =>
-  contacts.changeWithRetry<true>({ orgId }, contact, async (contact) => {
-    const rules = await getSiteRules(orgId, contact.siteId);
+): Promise<number> =>
+  contacts.changeSurvivorWithRetry(orgId, contact, async (current) => {
+    const rules = await getSiteRules(orgId, current.siteId);
     const recording = { activities: [activity], rules };
-    const reaction = await reactToActivities(contact, recording);
+    // The log of a merged contact may still be moving.
+    const notMoving =
+      current.id === contact.id
+        ? []
+        : [checkCondition(keys.contactLog(orgId, contact.id, activitySortKey(activity)), isNew)];
+    const reaction = await reactToActivities(current, recording, notMoving.length);
     try {
-      await write(...activityWrites(contact, recording, reaction));
+      await write(...notMoving, ...activityWrites(current, recording, reaction));
       await reaction.afterCommit();
     } catch (error) {
       // It was recorded before.
-      if (!(error instanceof ConditionFailed && error.index === 0)) throw error;
+      if (!(error instanceof ConditionFailed && error.index <= notMoving.length)) throw error;
     }
-    return true;
+    return current.id;
   });
 
 export const maxTransactionWrites = 100;
@@ -106,16 +126,46 @@ export function reactToActivities(
   otherWrites = 0,
 ): Promise<ReactionWrites> {
   const scored = activities.flatMap((activity) => matchingRules(rules, activity));
-  const eventNames = activities.flatMap(({ type, name, unproven }) =>
-    type === "custom" && !unproven ? [name] : [],
+  const events = activities.flatMap((activity) =>
+    activity.type === "custom" && !activity.unproven ? [toStartingEvent(activity)] : [],
   );
   const points = scored.reduce((sum, rule) => sum + rule.points, 0);
   const oncePerDay = activities.some(({ source }) => source === "tracking");
   return contactReactions().contactChanged(
     contact,
-    { eventNames, points, oncePerDay },
+    { events, points, oncePerDay, after: withActivities(contact, activities, points) },
     maxTransactionWrites - 1 - activities.length - scored.length - otherWrites,
   );
+}
+
+const toStartingEvent = (activity: Activity): StartingEvent => ({
+  name: activity.name,
+  sortKey: activitySortKey(activity),
+  properties: activity.properties,
+});
+
+/** A contact with activities that are in its counts, and not in its log yet. */
+export type ContactWithActivities = ContactItem & { unstored?: Activity[] };
+
+/** The contact after the write that records the activities. */
+function withActivities(
+  contact: ContactItem,
+  activities: Activity[],
+  points: number,
+): ContactWithActivities {
+  const { counts, names } = countNames(contact, activities);
+  const total = ([name, count]: [string, number]) => [
+    name,
+    (contact[name as `event.${string}`] ?? 0) + count,
+  ];
+  return {
+    ...contact,
+    ...(Object.fromEntries(Object.entries(counts).map(total)) as Record<string, number>),
+    ...countTimes(contact, names, activities).set,
+    unstored: activities,
+    eventNames: new Set([...(contact.eventNames ?? []), ...names]),
+    score: (contact.score ?? 0) + points,
+  };
 }
 
 /**
@@ -134,17 +184,16 @@ export function activityWrites(
   const points = scored.reduce((sum, { rule }) => sum + rule.points, 0);
   const reactionChanges = reaction.forContact(contact);
   const customEvents = activities.filter(({ type }) => type === "custom").length;
-  const isCounted = contact.customEvents !== undefined;
-  const total = isCounted && customEvents ? { customEvents } : {};
+  const times = countTimes(contact, names, activities);
   const conditions = [
     equals("id", contact.id),
     ...nameLimitConditions(contact, names, maxNamesFor(activities)),
-    ...(isCounted ? [] : [absent("customEvents")]),
+    ...times.conditions,
     ...reactionChanges.conditions,
   ];
   const add = {
     ...counts,
-    ...total,
+    customEvents,
     v: 1,
     ...(names.length && { eventNames: new Set(names) }),
     ...(scored.length && { score: points }),
@@ -152,9 +201,9 @@ export function activityWrites(
   };
   return [
     ...activities.map((activity) => activityLogWrite(contact, activity)),
-    update(contact, { add }, { if: all(...conditions) }),
+    update(contact, { add, set: times.set }, { if: all(...conditions) }),
     ...scored.map(({ activity, rule }) =>
-      scores.scoreLogWrite(
+      leadScores.scoreLogWrite(
         contact,
         rule.points,
         causeOf({ key: `activity ${activity.id}`, at: activity.at }, rule),
@@ -181,21 +230,33 @@ function activityLogWrite(
   { orgId, siteId, id: contactId }: ContactItem,
   activity: Activity,
 ): Write {
-  const { id, at, type, name } = activity;
   const item: ActivityItem = { ...activity, siteId, contactId };
-  // Custom events are listed by an index and stay; page views expire.
-  const typeAttributes =
-    type === "custom"
-      ? indexAttributes(
-          indexes.newCustomEvents(orgId, contactId),
-          `${at}#${zeroPad(id)}#${siteId}#${name}`,
-        )
-      : { expires: epochSeconds(addSeconds(pageViewTtlSeconds, new Date(at))) };
   return put(
     keys.contactLog(orgId, contactId, activitySortKey(activity)),
-    { ...item, ...typeAttributes },
+    { ...item, ...listingAttributes(orgId, item) },
     { ifAbsent: true },
   );
+}
+
+/** Custom events are listed by an index and stay; page views expire. */
+const listingAttributes = (
+  orgId: number,
+  { id, at, type, name, siteId, contactId }: ActivityItem,
+): object =>
+  type === "custom"
+    ? indexAttributes(
+        indexes.newCustomEvents(orgId, contactId),
+        `${at}#${zeroPad(id)}#${siteId}#${name}`,
+      )
+    : { expires: epochSeconds(addSeconds(pageViewTtlSeconds, new Date(at))) };
+
+/** Copies a log entry to the log of the contact that its contact is merged into. */
+export function activityCopyWrite(orgId: number, entry: ActivityItem, contactId: number): Write {
+  const item = { ...entry, contactId };
+  return put(keys.contactLog(orgId, contactId, activitySortKey(entry)), {
+    ...item,
+    ...listingAttributes(orgId, item),
+  });
 }
 
 /**
@@ -223,6 +284,31 @@ function countNames({ eventNames = new Set() }: ContactItem, activities: Activit
     counts: Object.fromEntries(names.map((name) => [eventCountAttribute(name), timesOf(name)])),
     names,
   };
+}
+
+/**
+ * The first and the last time of each counted name. Activities may be recorded in any order, so
+ * each write only moves the first time back and the last time forward.
+ */
+function countTimes(contact: ContactItem, names: string[], activities: Activity[]) {
+  const set: Record<string, string> = {};
+  const conditions: Condition[] = [];
+  for (const name of names) {
+    const times = activities.flatMap((activity) => (activity.name === name ? [activity.at] : []));
+    const [earliest, latest] = [times.toSorted()[0]!, times.toSorted().at(-1)!];
+    const [firstAttribute, lastAttribute] = [firstEventAttribute(name), lastEventAttribute(name)];
+    const [first, last] = [contact[firstAttribute], contact[lastAttribute]];
+    const isUnknown = first === undefined && contact[eventCountAttribute(name)] !== undefined;
+    if (!isUnknown && (first === undefined || earliest < first)) {
+      set[firstAttribute] = earliest;
+      conditions.push(any(absent(firstAttribute), atLeast(firstAttribute, earliest)));
+    }
+    if (last === undefined || latest > last) {
+      set[lastAttribute] = latest;
+      conditions.push(any(absent(lastAttribute), atMost(lastAttribute, latest)));
+    }
+  }
+  return { set, conditions };
 }
 
 /** Fails when concurrent writes have added too many names since the contact was read. */

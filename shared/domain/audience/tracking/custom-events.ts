@@ -1,41 +1,58 @@
 // Custom events of contacts, reported by the API or by website tracking.
 import * as z from "zod";
-import { absent, all, equals } from "../../../adapters/dynamodb/conditions.ts";
-import {
-  get,
-  getMany,
-  query,
-  queryPages,
-  transact,
-  update,
-} from "../../../adapters/dynamodb/table.ts";
-import type { CallerScope } from "../../../caller.ts";
-import { invalid, missing } from "../../../errors.ts";
-import * as ids from "../../../ids.ts";
+import { now } from "../../../clock.ts";
 import { exactlyOneOf } from "../../../kernel/either-or.ts";
-import { EmailAddress, normalizeEmail, singleLineText } from "../../../kernel/email-fields.ts";
-import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
-import {
-  countSkipped,
-  type PageRequest,
-  type Pagination,
-  positionOf,
-  positionParts,
-  toPagination,
-} from "../../../kernel/paging.ts";
-import { RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
-import { deletedSites } from "../../../kernel/site-access.ts";
+import { EmailAddress, singleLineText } from "../../../kernel/email-fields.ts";
+import { Count, RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { storedObject } from "../../../kernel/stored-json.ts";
-import { emailShards, indexes, keys, ranges } from "../../../keys.ts";
-import * as sites from "../../identity/sites.ts";
-import type { ContactItem } from "../contacts/contact-schema.ts";
-import { unchangedCondition } from "../contacts/contact-writes.ts";
-import * as contacts from "../contacts/contacts.ts";
-import * as activities from "./activities.ts";
-import * as eventNames from "./custom-event-names.ts";
+import { ExternalId } from "../contacts/contact-schema.ts";
+import type { ActivityItem } from "./activities.ts";
+import { maxNameLength } from "./custom-event-names.ts";
 
-export const EventName = singleLineText(eventNames.maxNameLength).trim().min(1);
+export const EventName = singleLineText(maxNameLength).trim().min(1);
 export const EventProperties = storedObject(8000);
+
+const maxPropertyNames = 50;
+const maxAgeDays = 30;
+const maxClockSkewMinutes = 5;
+
+const minutesFromNow = (time: string): number => (Date.parse(time) - now().getTime()) / 60_000;
+
+const OccurredAt = z.iso
+  .datetime({ offset: true, error: "must be a time with a zone, such as 2026-12-01T09:15:40Z" })
+  .refine((time) => minutesFromNow(time) <= maxClockSkewMinutes, "must not be in the future")
+  .refine(
+    (time) => minutesFromNow(time) >= -maxAgeDays * 24 * 60,
+    `must be at most ${maxAgeDays} days ago`,
+  );
+
+/** What an event says, apart from its contact. */
+const eventFields = {
+  eventName: EventName.describe("Name of the event, such as `order_placed`."),
+  properties: EventProperties.refine(
+    (properties) => Object.keys(properties).length <= maxPropertyNames,
+    `must have at most ${maxPropertyNames} names`,
+  )
+    .default({})
+    .describe(
+      `Your own data: at most 8,000 bytes of JSON, with at most ${maxPropertyNames} names at ` +
+        "the top level.",
+    ),
+  occurredAt: OccurredAt.optional().describe(
+    `When it happened: at most ${maxAgeDays} days ago, and at most ${maxClockSkewMinutes} ` +
+      "minutes ahead of the clock of the service. Events may arrive in any order. Defaults to " +
+      "now.",
+  ),
+  id: singleLineText(200)
+    .min(1)
+    .optional()
+    .describe(
+      "Your own id of the event. Another request with the same id in the same site within 30 " +
+        "days records nothing, and its response is the event of the first.",
+    ),
+};
+/** An event of a contact that the caller finds. */
+export const ContactlessEvent = z.object(eventFields);
 
 const id = z.int().positive();
 export const NewCustomEvent = exactlyOneOf(
@@ -43,25 +60,85 @@ export const NewCustomEvent = exactlyOneOf(
     siteId: id
       .optional()
       .describe(
-        "Site to look up `email` in. Defaults to the site of the API key, else to the " +
-          "organization's only site.",
+        "Site to look up `email` or `externalId` in. Defaults to the site of the API key, else " +
+          "to the organization's only site.",
       ),
-    contactId: id.optional().describe("Contact of the event. Give either this or `email`."),
+    contactId: id.optional().describe("Contact of the event. Give this, `email` or `externalId`."),
     email: EmailAddress.optional().describe(
-      "Email address of the contact. Give either this or `contactId`.",
+      "Email address of the contact. Give this, `contactId` or `externalId`.",
     ),
-    eventName: EventName.describe("Name of the event, such as `order_placed`."),
-    properties: EventProperties.default({}).describe("Your own data, at most 8,000 bytes of JSON."),
+    externalId: ExternalId.optional().describe(
+      "Id of the contact in your own system. Give this, `contactId` or `email`.",
+    ),
+    createContact: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether an address without a contact becomes one, which needs the right to write " +
+          "contacts. Otherwise the response is 404.",
+      ),
+    status: z
+      .enum(["subscribed", "unsubscribed", "pending"])
+      .optional()
+      .describe(
+        "Status of a contact that `createContact` creates; the status of an existing contact " +
+          "stays. Defaults to `pending`: an event is no consent, so the contact gets no " +
+          "marketing email. Give `subscribed` only if the person agreed to it.",
+      ),
+    ...eventFields,
   }),
-  ["contactId", "email"],
-).meta({
-  examples: [{ email: "ann@example.com", eventName: "order_placed", properties: { total: 49.9 } }],
-});
+  ["contactId", "email", "externalId"],
+  ["createContact", "status"],
+)
+  .refine(({ createContact, email }) => !createContact || email !== undefined, {
+    message: "needs email",
+    path: ["createContact"],
+  })
+  .refine(({ createContact, status }) => status === undefined || createContact, {
+    message: "needs createContact",
+    path: ["status"],
+  })
+  .meta({
+    id: "NewCustomEvent",
+    examples: [
+      { email: "ann@example.com", eventName: "order_placed", properties: { total: 49.9 } },
+    ],
+  });
 export type NewCustomEvent = z.output<typeof NewCustomEvent>;
+
+const maxEventsAtOnce = 100;
+export const NewCustomEvents = z
+  .object({
+    siteId: id
+      .optional()
+      .describe("Site of the events that name none. Defaults as `siteId` of an event."),
+    events: z
+      .array(z.unknown().meta({ documentedAs: NewCustomEvent }))
+      .min(1)
+      .max(maxEventsAtOnce)
+      .describe(`1 to ${maxEventsAtOnce} events, each as for a request of its own.`),
+  })
+  .meta({
+    examples: [
+      {
+        events: [
+          {
+            email: "ann@example.com",
+            eventName: "order_placed",
+            properties: { total: 49.9 },
+            occurredAt: "2026-12-01T09:15:40Z",
+            id: "order-1041",
+          },
+          { email: "bob@example.com", eventName: "trial_started", createContact: true },
+        ],
+      },
+    ],
+  });
+export type NewCustomEvents = z.output<typeof NewCustomEvents>;
 
 export const CustomEvent = z
   .object({
-    id: RecordId.describe("Id of the event. Higher ids are newer."),
+    id: RecordId.describe("Id of the event. Later recorded events have higher ids, roughly."),
     siteId: RecordSiteId,
     contactId: RecordId.describe("Id of the contact of the event."),
     eventName: z.string().describe("Name of the event, such as `order_placed`."),
@@ -72,199 +149,35 @@ export const CustomEvent = z
       .describe(
         "`api`: recorded by POST /events/custom. `tracking`: reported by the tracking script.",
       ),
+    occurredAt: Timestamp.describe("When it happened."),
     createdAt: Timestamp.describe("When the event was recorded."),
   })
   .meta({ id: "CustomEvent" });
 export type CustomEvent = z.output<typeof CustomEvent>;
 
-/**
- * Records, counts and scores the event in one transaction. 404 when the contact does not exist: an
- * event creates none.
- */
-export async function create(
-  caller: CallerScope,
-  { eventName, properties, ...subject }: NewCustomEvent,
-): Promise<CustomEvent> {
-  const contact = await findContact(caller, subject);
-  await eventNames.registerName(contact, eventName);
-  // A retry after a crash has the same id and time and finds its own event.
-  const activityId = await ids.nextActivityId();
-  const at = new Date(await ids.requestTime()).toISOString();
-  const activity: activities.Activity = {
-    id: activityId,
-    at,
-    type: "custom",
-    name: eventName,
-    properties: JSON.stringify(properties),
-    source: "api",
-  };
-  await activities.recordActivity(caller.orgId, { id: contact.id, alreadyRead: contact }, activity);
-  return toApi({ ...activity, siteId: contact.siteId, contactId: contact.id });
-}
+const CustomEventResult = z
+  .object({
+    index: Count.describe("Position of the event in the request, from 0."),
+    event: CustomEvent.nullable().describe("The recorded event. `null` if it failed."),
+    error: z
+      .string()
+      .nullable()
+      .describe("Why the event failed, in one sentence. `null` if it did not."),
+  })
+  .meta({ id: "CustomEventResult" });
+export type CustomEventResult = z.output<typeof CustomEventResult>;
 
-async function findContact(
-  caller: CallerScope,
-  { siteId, contactId, email = "" }: Pick<NewCustomEvent, "siteId" | "contactId" | "email">,
-) {
-  if (contactId !== undefined) {
-    const contact = await contacts.findItem(caller, contactId);
-    if (siteId === undefined || siteId === contact.siteId) return contact;
-    throw invalid("contactId: the contact belongs to another site", {
-      details: [{ path: "contactId", message: "belongs to another site" }],
-    });
-  }
-  const resolvedId = await sites.resolveSiteId(caller, siteId);
-  const contact = await get<ContactItem>(
-    keys.contact(caller.orgId, resolvedId, normalizeEmail(email)),
-  );
-  if (!contact) throw missing("The site has no contact with this email");
-  return contact;
-}
+export const CustomEventResults = z
+  .object({
+    created: Count.describe("Number of events that are recorded, also by an earlier request."),
+    failed: Count.describe("Number of events that failed. created + failed = events."),
+    results: z
+      .array(CustomEventResult)
+      .describe("One entry per event, in the order of the request."),
+  })
+  .meta({ id: "CustomEventResults" });
 
-export interface CustomEventFilter {
-  siteId?: number | undefined;
-  contactId?: number | undefined;
-  eventName?: string | undefined;
-}
-
-export const totalNote =
-  "Only events of this contact. With `contactId` and without `eventName`, `total` is exact. " +
-  "Otherwise it is `null`, as for a contact " +
-  "with more than 20,000 events from before they were counted.";
-
-/** Newest first. With a rare filter, a page may be short and still have a `nextCursor`. */
-export async function list(
-  caller: CallerScope,
-  { siteId, contactId, eventName, ...request }: PageRequest & CustomEventFilter,
-): Promise<{ items: CustomEvent[]; pagination: Pagination }> {
-  const [siteIds, deleted] = await Promise.all([
-    sites.siteFilter(caller, siteId),
-    deletedSites(caller.orgId),
-  ]);
-  const matches: EventPredicate = (event) =>
-    (siteIds?.includes(event.siteId) ?? !deleted.has(event.siteId)) &&
-    (eventName === undefined || event.name === eventName);
-  if (contactId === undefined) {
-    const { items, next } = await listOfOrganization(caller.orgId, request, matches);
-    return { items: items.map(toApi), pagination: toPagination(request, null, next) };
-  }
-  const contact = await contacts.findItem(caller, contactId);
-  const { items, next } = await listOfContact(contact, request, { matches, eventName });
-  const isOtherSite = siteIds !== undefined && !siteIds.includes(contact.siteId);
-  const allEvents = eventName === undefined ? await totalOf(contact) : null;
-  const total = isOtherSite ? 0 : allEvents;
-  return { items: items.map(toApi), pagination: toPagination(request, total, next) };
-}
-
-const maxCountedPages = 20;
-
-/**
- * The number of the contact's custom events. A contact stored before the number was kept is counted
- * now and the result is stored; null when it has more events than one request can count.
- */
-async function totalOf(contact: ContactItem): Promise<number | null> {
-  if (contact.customEvents !== undefined) return contact.customEvents;
-  let total = 0;
-  let after: string | undefined;
-  for (let page = 0; page < maxCountedPages; page++) {
-    const range = ranges.contactLog(contact.orgId, contact.id, activities.customEventLogPrefix);
-    const { items, next } = await query(range, {
-      limit: 1000,
-      after,
-      attributes: ["sk"],
-      consistent: true,
-    });
-    total += items.length;
-    after = next;
-    if (after === undefined) break;
-  }
-  if (after !== undefined) return null;
-  // Every new event changes `v`, so a count that missed one is not stored.
-  const isUnchanged = all(unchangedCondition(contact), absent("customEvents"));
-  await transact(
-    update(contact, { set: { customEvents: total }, add: { v: 1 } }, { if: isUnchanged }),
-  );
-  return total;
-}
-
-type EventPredicate = (event: Pick<activities.ActivityItem, "siteId" | "name">) => boolean;
-
-async function listOfContact(
-  { orgId, id: contactId }: ContactItem,
-  request: PageRequest,
-  { matches, eventName }: { matches: EventPredicate; eventName: string | undefined },
-) {
-  const needed = countSkipped(request) + request.limit;
-  const found: activities.ActivityItem[] = [];
-  const log = ranges.contactLog(orgId, contactId, activities.customEventLogPrefix);
-  const options = {
-    newestFirst: true,
-    limit: eventName === undefined ? needed + 1 : 1000,
-    after: positionOf(request, activities.eventPlace),
-    filter: eventName === undefined ? undefined : equals("name", eventName),
-  };
-  for await (const page of queryPages<activities.ActivityItem>(log, options)) {
-    found.push(...page.items.filter(matches));
-    if (found.length > needed) break;
-  }
-  const items = found.slice(needed - request.limit, needed);
-  const last = items.at(-1);
-  return {
-    items,
-    next: found.length > needed && last ? activities.activitySortKey(last) : undefined,
-  };
-}
-
-/** `newsk` is `time#id#site#name`. */
-interface EventIndexEntry {
-  newsk: string;
-  pk: string;
-  sk: string;
-}
-const parseIndexEntry = ({ newsk }: EventIndexEntry) => {
-  const [at = "", activityId = "", siteId = "", ...name] = newsk.split("#");
-  return { cursor: `${at}#${activityId}`, siteId: Number(siteId), name: name.join("#") };
-};
-
-const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
-
-/** Index entries that one page reads at most. After that it ends short, with a cursor. */
-const maxEntriesPerPage = 50_000;
-
-async function listOfOrganization(orgId: number, request: PageRequest, matches: EventPredicate) {
-  const skip = countSkipped(request);
-  const needed = skip + request.limit;
-  const found: EventIndexEntry[] = [];
-  const shardRanges = emailShards.map((_, i) => indexes.newCustomEvents(orgId, i));
-  const start = {
-    below: positionOf(request, positionPattern),
-    size: Math.min(maxReadAhead, needed + 1),
-  };
-  let entriesRead = 0;
-  let reached: EventIndexEntry | undefined;
-  for await (const entry of readNewestFirst<EventIndexEntry>(
-    shardRanges,
-    ({ newsk }) => newsk,
-    start,
-  )) {
-    if (matches(parseIndexEntry(entry))) found.push(entry);
-    if (found.length > needed) break;
-    if (++entriesRead >= maxEntriesPerPage && found.length >= skip) {
-      reached = entry;
-      break;
-    }
-  }
-  const entries = found.slice(skip, needed);
-  const items = await getMany<activities.ActivityItem>(entries.map(({ pk, sk }) => ({ pk, sk })));
-  const last = found.length > needed ? entries.at(-1) : reached;
-  // The index lags behind: it may still list deleted events.
-  return {
-    items: items.filter((item) => item !== undefined),
-    next: last && parseIndexEntry(last).cursor,
-  };
-}
-
-const toApi = ({
+export const toApi = ({
   id,
   siteId,
   contactId,
@@ -273,7 +186,8 @@ const toApi = ({
   url,
   source,
   at,
-}: activities.ActivityItem): CustomEvent => ({
+  recordedAt = at,
+}: ActivityItem): CustomEvent => ({
   id,
   siteId,
   contactId,
@@ -281,5 +195,6 @@ const toApi = ({
   properties: JSON.parse(properties ?? "{}") as Record<string, unknown>,
   url: url ?? null,
   source,
-  createdAt: at,
+  occurredAt: at,
+  createdAt: recordedAt,
 });

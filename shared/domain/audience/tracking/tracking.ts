@@ -12,8 +12,8 @@ import { Id } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { keys } from "../../../keys.ts";
+import { findSurvivor } from "../contacts/contact-lookups.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
-import * as contacts from "../contacts/contacts.ts";
 import { openToken } from "../contacts/link-tokens.ts";
 import * as activities from "./activities.ts";
 import { EventName, EventProperties } from "./custom-events.ts";
@@ -187,9 +187,9 @@ async function getContactByToken(
   const subject = await openToken("visitor", token);
   if (!subject || subject.orgId !== visitor.orgId || subject.siteId !== visitor.siteId)
     return undefined;
-  const [contact] =
+  const contact =
     subject.contactId === undefined
-      ? []
-      : await contacts.getByIds(visitor.orgId, [subject.contactId]);
+      ? undefined
+      : await findSurvivor(visitor.orgId, subject.contactId);
   return contact ?? getContactByEmail(visitor, subject.email);
 }

@@ -15,7 +15,7 @@ import { get, put, queryAll, remove, transact, update } from "../../../adapters/
 import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
-import * as contacts from "../contacts/contacts.ts";
+import { findSurvivor } from "../contacts/contact-lookups.ts";
 import { getSiteRules, type ScoringRule } from "../scoring/scoring-rules.ts";
 import {
   type Activity,
@@ -25,7 +25,7 @@ import {
   maxTransactionWrites,
   reactToActivities,
 } from "./activities.ts";
-import * as eventNames from "./custom-event-names.ts";
+import * as customEventNames from "./custom-event-names.ts";
 
 export interface Visitor {
   orgId: number;
@@ -46,6 +46,8 @@ interface VisitorState {
 }
 
 export const maxBufferedVisits = 100;
+/** A condition has at most 4 kB and 300 operators. Each event name takes about 130 bytes and 10. */
+const maxNamesPerBatch = 16;
 const bufferTtlSeconds = 30 * 24 * 3600;
 const linkTtlSeconds = 90 * 24 * 3600;
 const expiry = (seconds: number): number => epochSeconds(addSeconds(seconds));
@@ -133,12 +135,12 @@ async function transferBatch(
   proven: boolean,
 ): Promise<boolean> {
   const { orgId, siteId, visitorId } = visitor;
-  const [visits, rules, [contact]] = await Promise.all([
+  const [visits, rules, contact] = await Promise.all([
     queryAll<Activity & { expires: number }>(ranges.visits(orgId, siteId, visitorId), {
       consistent: true,
     }),
     getSiteRules(orgId, siteId),
-    contacts.getByIds(orgId, [contactId], { consistent: true }),
+    findSurvivor(orgId, contactId),
   ]);
   const unexpired = visits.filter(({ expires }) => expires > epochSeconds());
   if (!contact || !unexpired.length) return false;
@@ -165,7 +167,7 @@ export async function toContact(
 ): Promise<Activity> {
   const isCounted =
     activity.type !== "custom" ||
-    (await eventNames.register({ orgId, siteId }, activity.name, proven));
+    (await customEventNames.register({ orgId, siteId }, activity.name, proven));
   return {
     ...activity,
     ...(!proven && { unproven: true }),
@@ -173,12 +175,17 @@ export async function toContact(
   };
 }
 
-/** As many visits as a transaction holds, with their score log entries. */
+/**
+ * As many visits as a transaction holds, with their score log entries, and as the update of the
+ * contact holds, with three attributes and their conditions for each event name.
+ */
 function takeBatch<T extends Activity>(visits: T[], rules: ScoringRule[]): T[] {
   let writes = 1;
+  const names = new Set<string>();
   const end = visits.findIndex((visit) => {
     writes += 2 + matchingRules(rules, visit).length;
-    return writes > maxTransactionWrites;
+    names.add(visit.name);
+    return writes > maxTransactionWrites || names.size > maxNamesPerBatch;
   });
   return end < 0 ? visits : visits.slice(0, end);
 }

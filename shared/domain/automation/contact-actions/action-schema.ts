@@ -1,7 +1,7 @@
 // Schemas and stored items of actions on many contacts.
 import * as z from "zod";
 import type { JobAttributes } from "../../../kernel/job-index.ts";
-import type { Leased } from "../../../kernel/lease.ts";
+import type { Leased } from "../../../kernel/leases.ts";
 import {
   Count,
   CreatedAt,
@@ -11,11 +11,8 @@ import {
   UpdatedAt,
 } from "../../../kernel/record-fields.ts";
 import type { ContactFilter } from "../../audience/contacts/contact-listing.ts";
-import {
-  contactStatuses,
-  FailedContact,
-  GroupName,
-} from "../../audience/contacts/contact-schema.ts";
+import { contactStatuses, GroupName } from "../../audience/contacts/contact-schema.ts";
+import { FailedContact } from "../../audience/contacts/failed-contact.ts";
 
 export const actionTypes = [
   "add_tag",

@@ -7,7 +7,7 @@ import { ranges } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import { setSubscription } from "../../audience/contacts/contact-status.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
-import * as members from "../../audience/groups/group-members.ts";
+import * as groupMembers from "../../audience/groups/group-members.ts";
 import * as suppressions from "../../audience/suppressions/suppressions.ts";
 import * as contactTopics from "../../audience/topics/contact-topics.ts";
 import { type FinishedEnrollmentItem, logPrefix } from "../enrollment-schema.ts";
@@ -49,7 +49,7 @@ const forEach = async (
 };
 
 const changeGroup =
-  (change: typeof members.addMembers, kind: "TAG" | "LIST"): Applier =>
+  (change: typeof groupMembers.addMembers, kind: "TAG" | "LIST"): Applier =>
   async ({ orgId, target }, some) => {
     const group = { kind, id: target!.id };
     return (
@@ -74,10 +74,10 @@ const changeTopic =
     );
 
 const appliers: Record<ActionType, Applier> = {
-  add_tag: changeGroup(members.addMembers, "TAG"),
-  remove_tag: changeGroup(members.removeMembers, "TAG"),
-  add_to_list: changeGroup(members.addMembers, "LIST"),
-  remove_from_list: changeGroup(members.removeMembers, "LIST"),
+  add_tag: changeGroup(groupMembers.addMembers, "TAG"),
+  remove_tag: changeGroup(groupMembers.removeMembers, "TAG"),
+  add_to_list: changeGroup(groupMembers.addMembers, "LIST"),
+  remove_from_list: changeGroup(groupMembers.removeMembers, "LIST"),
   join_topic: changeTopic(true),
   leave_topic: changeTopic(false),
   enroll: enrollOnce,

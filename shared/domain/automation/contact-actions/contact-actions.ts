@@ -72,11 +72,12 @@ export async function start(caller: Caller, request: NewContactAction): Promise<
   const target = resolved.target ?? (await createTag(caller, resolved, request.tag));
   const id = await ids.nextId("CONTACTACTION");
   const createdAt = now().toISOString();
+  const { siteId } = resolved;
   const selectedIds = [...new Set(request.contactIds)];
   const item: ContactActionItem = {
     id,
     orgId,
-    siteId: resolved.siteId,
+    siteId,
     action: request.action,
     ...(target && { target }),
     ...(request.filter && { filter: request.filter }),
@@ -91,13 +92,11 @@ export async function start(caller: Caller, request: NewContactAction): Promise<
     updatedAt: createdAt,
     startedBy: toStarter(caller),
     expires: epochSeconds(addSeconds(keptSeconds)),
+    ...dueAttributes(id, 60),
+    ...startedJobAttributes(orgId, { type: "contact_action", id, siteId, createdAt }),
   };
   await write(
-    put(keys.contactAction(orgId, id), {
-      ...item,
-      ...dueAttributes(id, 60),
-      ...startedJobAttributes(orgId, { type: "contact_action", ...item }),
-    }),
+    put(keys.contactAction(orgId, id), item),
     ...(selectedIds.length ? [await selectedPageWrite(item, 0, selectedIds)] : []),
   );
   await enqueueRun(orgId, id);

@@ -4,8 +4,8 @@ import { forbidden, invalid, missing } from "../../../errors.ts";
 import * as records from "../../../kernel/records.ts";
 import type { GroupKind } from "../../../keys.ts";
 import { permits } from "../../../rights.ts";
-import * as listing from "../../audience/contacts/contact-listing.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactListing from "../../audience/contacts/contact-listing.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import * as groups from "../../audience/groups/groups.ts";
 import { listOfSite } from "../../audience/topics/site-topics.ts";
@@ -49,7 +49,7 @@ async function resolveSite(
   caller: Caller,
   { siteId, filter, contactIds = [] }: NewContactAction,
 ): Promise<number> {
-  if (filter) return (await listing.resolveFilter(caller, { siteId, ...filter })).siteId;
+  if (filter) return (await contactListing.resolveFilter(caller, { siteId, ...filter })).siteId;
   if (siteId !== undefined) return sites.resolveSiteId(caller, siteId);
   const [first] = await contacts.getByIds(caller.orgId, contactIds);
   if (!first) throw missing("None of the contacts exists");
@@ -126,8 +126,8 @@ export async function countContacts(
   { filter, contactIds = [] }: NewContactAction,
 ): Promise<number> {
   if (filter) {
-    const query = await listing.resolveFilter(caller, { ...filter, siteId });
-    return reader.countContacts({ orgId: caller.orgId, siteId }, query);
+    const query = await contactListing.resolveFilter(caller, { ...filter, siteId });
+    return contactReader.countContacts({ orgId: caller.orgId, siteId }, query);
   }
   const found = await contacts.getByIds(caller.orgId, [...new Set(contactIds)]);
   return found.filter((contact) => contact.siteId === siteId).length;

@@ -4,7 +4,6 @@
 import { get } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { type CompressedValue, decompress } from "../../../kernel/compressed-values.ts";
-import type { Lease } from "../../../kernel/lease.ts";
 import {
   finishJob,
   type JobOutcome,
@@ -12,11 +11,12 @@ import {
   saveProgress,
   takeJob,
 } from "../../../kernel/leased-job.ts";
+import type { Lease } from "../../../kernel/leases.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { emailShards, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
-import * as listing from "../../audience/contacts/contact-listing.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactListing from "../../audience/contacts/contact-listing.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactActionItem } from "./action-schema.ts";
 import { applyAction } from "./apply-action.ts";
 import { dueAttributes, enqueueRun, selectedPageWrite } from "./contact-actions.ts";
@@ -74,11 +74,11 @@ async function selectContacts(job: TakenAction): Promise<StepOutcome> {
   const { item } = job;
   if (item.selected) return "done";
   const site = { orgId: item.orgId, siteId: item.siteId };
-  const query = await listing.resolveFilter(site, { siteId: item.siteId, ...item.filter });
+  const query = await contactListing.resolveFilter(site, { siteId: item.siteId, ...item.filter });
   while (item.shard < emailShards.length) {
     const { shard, after } = item;
     const options = { ...query, after: after ?? undefined };
-    for await (const page of reader.readShard(site, emailShards[shard]!, options)) {
+    for await (const page of contactReader.readShard(site, emailShards[shard]!, options)) {
       const ids = page.items.map(({ id }) => id);
       const writes = ids.length ? [await selectedPageWrite(item, item.pages, ids)] : [];
       const progress = {

@@ -2,7 +2,9 @@
 // replaced when a sequence is created from it; everything in braces is Liquid and is rendered when
 // a mail is sent.
 import type { SegmentRules } from "../../audience/segments/segment-rules.ts";
-import type { SequenceTriggerConfig, SequenceTriggerType } from "../sequence-schema.ts";
+import type { SequenceGoal } from "../sequence-goals.ts";
+import type { WaitConfig } from "../step-configs.ts";
+import type { SequenceTriggerConfig, SequenceTriggerType } from "../trigger-schema.ts";
 
 /** A paragraph, heading, list or button. */
 export type PlaybookBlock =
@@ -23,6 +25,7 @@ export interface PlaybookMail {
 export type PlaybookSourceStep =
   | { mail: PlaybookMail; nextStepOrder?: number | null }
   | { waitDays: number }
+  | { waitUntil: WaitConfig; nextStepOrder?: number | null; timeoutStepOrder?: number | null }
   | { waitHours: number }
   | {
       when: SegmentRules;
@@ -41,7 +44,12 @@ export interface PlaybookSource {
   variables: { name: string; purpose: string }[];
   /** Step orders start at 1. */
   steps: PlaybookSourceStep[];
+  /** A contact who meets one of them leaves the sequence. */
+  goals?: SequenceGoal[];
 }
+
+/** Orders, with their value. */
+export const orderGoal: SequenceGoal = { eventName: "order_placed", valueProperty: "total" };
 
 export const greeting = "Hi {{ firstName | default: 'there' }},";
 export const signature = "Warmly,\nThe team at [[company]]";

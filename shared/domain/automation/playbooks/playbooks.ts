@@ -6,17 +6,17 @@ import { missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import { Count, NewSiteId, RecordId } from "../../../kernel/record-fields.ts";
+import { TemplateMeta } from "../../content/template-schema.ts";
 import * as templates from "../../content/templates.ts";
 import * as sites from "../../identity/sites.ts";
-import {
-  Sequence,
-  SequenceTriggerConfig,
-  toApi as sequenceToApi,
-  triggerTypes,
-} from "../sequence-schema.ts";
+import { goalFields } from "../sequence-goals.ts";
+import { Sequence, toApi as sequenceToApi } from "../sequence-schema.ts";
 import * as sequences from "../sequences.ts";
-import { addSteps, emptyGraph } from "../step-graph.ts";
-import { type NewSequenceStep, SequenceStep, stepTypes } from "../step-schema.ts";
+import { emptyGraph } from "../step-graph.ts";
+import { addSteps } from "../step-graph-changes.ts";
+import { type NewSequenceStep, SequenceStep } from "../step-schema.ts";
+import { SequenceTriggerConfig, triggerTypes } from "../trigger-schema.ts";
+import { birthday, renewal } from "./date-playbooks.ts";
 import { type PlaybookCompany, renderMail } from "./playbook-mail.ts";
 import type { PlaybookMail, PlaybookSource, PlaybookSourceStep } from "./playbook-source.ts";
 import { eventFollowUp, reEngagement } from "./retention-playbooks.ts";
@@ -32,6 +32,8 @@ const playbooks: PlaybookSource[] = [
   winBack,
   reEngagement,
   eventFollowUp,
+  birthday,
+  renewal,
 ];
 
 export const Playbook = z
@@ -44,32 +46,36 @@ export const Playbook = z
       .enum(triggerTypes)
       .describe("Trigger of the sequence. You can change it afterwards."),
     triggerConfig: SequenceTriggerConfig.nullable().describe("Details of the trigger, or `null`."),
+    goals: goalFields.goals,
     variables: z
       .array(
         z.object({
-          name: z.string().describe("Name of the custom field."),
+          name: z
+            .string()
+            .describe(
+              "Name of the custom field, or with `event.`, of a property of the event that " +
+                "starts the sequence.",
+            ),
           purpose: z.string().describe("What the emails use it for, in English."),
         }),
       )
-      .describe(
-        "Custom fields that the emails read in addition to contact fields. All are optional.",
-      ),
+      .describe("What the emails read in addition to contact fields. All are optional."),
     emails: Count.describe("Number of emails."),
     days: z.number().describe("Longest duration in days."),
     steps: z
       .array(
         z.object({
           stepOrder: Count.describe("Position of the step, from 1."),
-          type: z
-            .enum(stepTypes)
-            .describe("`email` sends an email, `delay` waits, `condition` branches."),
+          type: SequenceStep.shape.type,
           subject: z.string().nullable().describe("For `email`: subject line. `null` otherwise."),
-          delayMinutes: Count.nullable().describe(
-            "For `delay`: minutes to wait. `null` otherwise.",
-          ),
+          delayMinutes: SequenceStep.shape.delayMinutes,
           nextStepOrder: SequenceStep.shape.nextStepOrder,
           trueBranchStepOrder: SequenceStep.shape.trueBranchStepOrder,
           falseBranchStepOrder: SequenceStep.shape.falseBranchStepOrder,
+          splitConfig: SequenceStep.shape.splitConfig,
+          waitConfig: SequenceStep.shape.waitConfig,
+          actionConfig: SequenceStep.shape.actionConfig,
+          timeoutStepOrder: SequenceStep.shape.timeoutStepOrder,
           conditionConfig: SequenceStep.shape.conditionConfig.describe(
             "For `condition`: the segment rules. `null` otherwise.",
           ),
@@ -82,20 +88,34 @@ export type Playbook = z.output<typeof Playbook>;
 
 export const list = (): Playbook[] => playbooks.map(toApi);
 
-function toApi({ steps, ...playbook }: PlaybookSource): Playbook {
+function toApi({ steps, goals = [], ...playbook }: PlaybookSource): Playbook {
   const numbered = steps.map((step, i) => {
-    const { conditionConfig = null, delayMinutes = null, ...fields } = toNewStep(step, undefined);
+    const {
+      conditionConfig = null,
+      delayMinutes = null,
+      splitConfig = null,
+      waitConfig = null,
+      actionConfig = null,
+      ...fields
+    } = toNewStep(step, undefined);
     return {
       ...fields,
       stepOrder: i + 1,
       subject: "mail" in step ? step.mail.subject.replaceAll("[[company]]", "your company") : null,
       delayMinutes,
       conditionConfig,
+      splitConfig,
+      waitConfig,
+      actionConfig,
     };
   });
-  const minutes = numbered.reduce((sum, { delayMinutes }) => sum + (delayMinutes ?? 0), 0);
+  const minutes = numbered.reduce(
+    (sum, { delayMinutes, waitConfig }) => sum + (delayMinutes ?? waitConfig?.timeoutMinutes ?? 0),
+    0,
+  );
   return {
     ...playbook,
+    goals,
     emails: steps.filter((step) => "mail" in step).length,
     days: Math.round((minutes / (24 * 60)) * 10) / 10,
     steps: numbered,
@@ -108,6 +128,10 @@ const dayMinutes = 24 * 60;
 function toNewStep(step: PlaybookSourceStep, templateId: number | undefined): NewSequenceStep {
   if ("waitDays" in step) return { type: "delay", delayMinutes: step.waitDays * dayMinutes };
   if ("waitHours" in step) return { type: "delay", delayMinutes: step.waitHours * 60 };
+  if ("waitUntil" in step) {
+    const { waitUntil: waitConfig, ...branches } = step;
+    return { type: "wait_until", waitConfig, ...branches };
+  }
   if ("when" in step) {
     const { when: conditionConfig, ...branches } = step;
     return { type: "condition", conditionConfig, ...branches };
@@ -155,7 +179,7 @@ export type NewFromPlaybook = z.output<typeof NewFromPlaybook>;
 export const PlaybookResult = z.object({
   sequence: Sequence.describe("The new sequence, as a draft."),
   steps: z.array(SequenceStep).describe("Its steps, by `stepOrder`."),
-  templates: z.array(templates.TemplateMeta).describe("Templates of its emails."),
+  templates: z.array(TemplateMeta).describe("Templates of its emails."),
 });
 export type PlaybookResult = z.output<typeof PlaybookResult>;
 
@@ -200,10 +224,13 @@ export async function create(
     {
       ...record,
       sendingConfigId: input.sendingConfigId,
+      ...{ fromEmail: null, fromName: null, replyTo: null },
       topicId: null,
       utm: null,
       autoBcc: null,
       sendWindow: null,
+      goals: playbook.goals ?? [],
+      exits: [],
     },
     { graph, extraWrites: created.writes },
   );

@@ -1,25 +1,32 @@
 // Playbooks for shops.
-import { greeting, type PlaybookSource, ruleOn, signature } from "./playbook-source.ts";
+import { greeting, orderGoal, type PlaybookSource, ruleOn, signature } from "./playbook-source.ts";
 
-const boughtRecently = ruleOn("customFields.lastOrderAt", "inLastDays", 5);
+const boughtRecently = ruleOn("lastEventAt.order_placed", "inLastDays", 5);
+
+/** The items of the event, one in each line. */
+const itemsOfEvent =
+  "{% for item in event.items %}{{ item.name }}{% if item.price %}: {{ item.price }}{% endif %}" +
+  "{% unless forloop.last %}\n{% endunless %}{% endfor %}";
+const cartButton = "{{ event.cartUrl | default: '[[url]]' }}";
 
 export const abandonedCart: PlaybookSource = {
   id: 4,
   key: "abandoned-cart",
   name: "Abandoned cart",
   description:
-    "Brings people back to their abandoned cart. Record the custom event `cart_abandoned`, " +
-    "and keep the date of the last order in the custom field `lastOrderAt`: contacts who " +
-    "have ordered in the meantime get no further mails.",
+    "Brings people back to their abandoned cart, and shows what is in it. Record the custom " +
+    "event `cart_abandoned` with the property `items`, and `order_placed` with every order: who " +
+    "orders leaves at once, and the order counts with its `total`.",
   triggerType: "custom_event",
   triggerConfig: { eventName: "cart_abandoned" },
   variables: [
     {
-      name: "cartUrl",
+      name: "event.cartUrl",
       purpose: "Link that restores the cart; without it, the site's address is used",
     },
-    { name: "cartItems", purpose: "What is in the cart, in words" },
+    { name: "event.items", purpose: "What is in the cart: a list with `name` and `price` of each" },
   ],
+  goals: [orderGoal],
   steps: [
     { waitHours: 1 },
     { when: boughtRecently, trueBranchStepOrder: null, falseBranchStepOrder: 3 },
@@ -31,9 +38,10 @@ export const abandonedCart: PlaybookSource = {
         blocks: [
           { heading: "We kept your cart" },
           greeting,
-          "You were about to order{% if cartItems %} {{ cartItems }}{% endif %} when " +
-            "something came up. Everything is still in your cart, just as you left it.",
-          { button: "Back to my cart", href: "{{ cartUrl | default: '[[url]]' }}" },
+          "You were about to order when something came up. Everything is still in your cart, " +
+            "just as you left it.",
+          itemsOfEvent,
+          { button: "Back to my cart", href: cartButton },
           "Did something not work? Reply and tell us, and we will sort it out.",
           signature,
         ],
@@ -57,7 +65,7 @@ export const abandonedCart: PlaybookSource = {
             ],
           },
           "If yours is a different question, reply to this mail.",
-          { button: "Finish my order", href: "{{ cartUrl | default: '[[url]]' }}" },
+          { button: "Finish my order", href: cartButton },
           signature,
         ],
       },
@@ -73,7 +81,8 @@ export const abandonedCart: PlaybookSource = {
           greeting,
           "This is the last time we mention your cart, promise. We cannot keep everything " +
             "in stock forever, so if you still want it, now is a good moment:",
-          { button: "Yes, I still want it", href: "{{ cartUrl | default: '[[url]]' }}" },
+          itemsOfEvent,
+          { button: "Yes, I still want it", href: cartButton },
           "And if not, no hard feelings.",
           signature,
         ],
@@ -87,12 +96,15 @@ export const postPurchase: PlaybookSource = {
   key: "post-purchase",
   name: "Post purchase",
   description:
-    "Thanks customers, helps them make the most of what they bought, and asks for a review. " +
-    "Record the custom event `order_placed` with every order.",
+    "Thanks customers, helps them make the most of what they bought, and asks for a review, or " +
+    "for products that are used up, reminds them to order again. Record the custom event " +
+    "`order_placed` with every order, with its `items`, and with the `category` `refill` for " +
+    "products that are used up.",
   triggerType: "custom_event",
   triggerConfig: { eventName: "order_placed" },
   variables: [
-    { name: "orderNumber", purpose: "Number of the last order" },
+    { name: "event.orderNumber", purpose: "Number of the order" },
+    { name: "event.items", purpose: "What was ordered: a list with `name` and `price` of each" },
     {
       name: "reviewUrl",
       purpose: "Link to write a review; without it, the site's address is used",
@@ -108,8 +120,10 @@ export const postPurchase: PlaybookSource = {
         blocks: [
           { heading: "Thank you" },
           greeting,
-          "Your order{% if orderNumber %} {{ orderNumber }}{% endif %} means a lot to us. " +
+          "Your order{% if event.orderNumber %} {{ event.orderNumber }}{% endif %} means a lot " +
+            "to us. " +
             "We are not a big warehouse: real people pack your parcel, and they are glad to.",
+          itemsOfEvent,
           "You will get a separate mail as soon as it is on its way. To change something " +
             "before then, reply to this mail.",
           signature,
@@ -120,7 +134,7 @@ export const postPurchase: PlaybookSource = {
     {
       mail: {
         name: "Order 2: make the most of it",
-        subject: "Making the most of it",
+        subject: "Making the most of {{ event.items[0].name | default: 'it' }}",
         preview: "Three tips from people who have had it for years.",
         blocks: [
           greeting,
@@ -140,6 +154,11 @@ export const postPurchase: PlaybookSource = {
     },
     { waitDays: 8 },
     {
+      when: ruleOn("properties.category", "equals", "refill"),
+      trueBranchStepOrder: 8,
+      falseBranchStepOrder: 7,
+    },
+    {
       mail: {
         name: "Order 3: your opinion",
         subject: "How is it, really?",
@@ -155,6 +174,27 @@ export const postPurchase: PlaybookSource = {
           signature,
         ],
       },
+      nextStepOrder: null,
+    },
+    {
+      waitUntil: { eventName: "order_placed", timeoutMinutes: 14 * 24 * 60 },
+      nextStepOrder: null,
+      timeoutStepOrder: 9,
+    },
+    {
+      mail: {
+        name: "Order 3: time for more",
+        subject: "Time for more?",
+        preview: "Before it runs out.",
+        blocks: [
+          greeting,
+          "You ordered {{ event.items[0].name | default: 'from us' }} about four weeks ago. " +
+            "Perhaps it is running out.",
+          { button: "Order again", href: "[[url]]" },
+          "If you still have enough, ignore this mail.",
+          signature,
+        ],
+      },
     },
   ],
 };
@@ -165,10 +205,11 @@ export const winBack: PlaybookSource = {
   name: "Win-back",
   description:
     "For customers who have not ordered for a long time. Apply the tag `lapsed` through a " +
-    "segment of your own; contacts who have ordered in the meantime (custom field " +
-    "`lastOrderAt`) get no further mails.",
+    "segment of your own. Record the custom event `order_placed` with every order: who orders " +
+    "leaves at once, and the order counts with its `total`.",
   triggerType: "tag_add",
-  triggerConfig: { tagName: "lapsed" },
+  triggerConfig: { tagName: "lapsed", reentry: { afterDays: 180 } },
+  goals: [orderGoal],
   variables: [
     {
       name: "offerCode",

@@ -8,7 +8,7 @@ import {
   type JobStarter,
   startedJobAttributes,
 } from "../../../kernel/job-index.ts";
-import type { Leased } from "../../../kernel/lease.ts";
+import type { Leased } from "../../../kernel/leases.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { emptyAuditHash } from "./audit-hash.ts";
@@ -20,14 +20,14 @@ export interface AuditJob extends Leased, JobAttributes {
   id: number;
   siteId: number;
   /** Name of the campaign when the job started. */
-  name?: string;
+  name: string;
   status: "queued" | "running" | "completed" | "failed";
   error?: string;
   progress: AuditProgress;
   /** How often it started again, because its rows did not match the counters. */
   restarts: number;
-  /** No row is read before this time. Absent in jobs of earlier versions. */
-  startsAt?: string;
+  /** No row is read before this time. */
+  startsAt: string;
   latest?: AuditResult;
   /** The result that later ones are compared with. */
   baseline?: AuditResult;

@@ -1,11 +1,8 @@
-// The rows of the audit of a campaign: one for each candidate, with its only outcome. They are
-// derived from the log of the fan-out and from the sends, so they need no storage of their own.
-import { invalid } from "../../../errors.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
 import { type ExclusionReason, exclusionReasons } from "../../sending/mail-sources.ts";
-import * as reading from "../../sending/read-sends.ts";
-import type { SendItem } from "../../sending/sends.ts";
-import * as log from "../engine/fan-out-log.ts";
+import * as readSends from "../../sending/read-sends.ts";
+import type { SendItem } from "../../sending/send-schema.ts";
+import * as fanOutLog from "../engine/fan-out-log.ts";
 
 /** Where a candidate can end up. Each has exactly one outcome. */
 export const candidateOutcomes = [
@@ -39,7 +36,7 @@ export interface AuditPage {
 
 /**
  * Reads the pages in order, `after` the position of an earlier one. With `shard` only those of one
- * shard. Throws 400 for a campaign that an earlier version sent.
+ * shard.
  */
 export async function* readAuditPages(
   { orgId, id }: { orgId: number; id: number },
@@ -48,22 +45,14 @@ export async function* readAuditPages(
   let position = after;
   do {
     const campaign = { orgId, kind: "campaign" as const, id };
-    const { items, next } = await log.listLogEntries(campaign, shard, position);
+    const { items, next } = await fanOutLog.listLogEntries(campaign, shard, position);
     for (const entry of items) yield readPage(orgId, entry);
     position = next;
   } while (position !== undefined);
 }
 
-async function readDecisions(entry: log.FanOutLogEntry): Promise<log.Decisions> {
-  const decisions = await log.readDecisions(entry);
-  if (decisions) return decisions;
-  throw invalid(
-    "The campaign was sent by an earlier version, which did not store who was left out",
-  );
-}
-
-async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<AuditPage> {
-  const decisions = await readDecisions(entry);
+async function readPage(orgId: number, entry: fanOutLog.FanOutLogEntry): Promise<AuditPage> {
+  const decisions = await fanOutLog.readDecisions(entry);
   const mails = decisions.mailed.flatMap((contactIds, k) => {
     const [block] = entry.blocks[k]!;
     return contactIds.map((contactId, i) => ({
@@ -71,7 +60,7 @@ async function readPage(orgId: number, entry: log.FanOutLogEntry): Promise<Audit
       sendId: chunks.sendIdOf(block, { i }),
     }));
   });
-  const sends = await reading.getSends(
+  const sends = await readSends.getSends(
     orgId,
     mails.map(({ sendId }) => sendId),
     { consistent: true, rendersSubject: false },
@@ -102,9 +91,9 @@ export async function findDecision(
   let after: string | undefined;
   do {
     const campaign = { orgId, kind: "campaign" as const, id };
-    const { items, next } = await log.listLogEntries(campaign, shard, after);
+    const { items, next } = await fanOutLog.listLogEntries(campaign, shard, after);
     for (const entry of items) {
-      const decision = decisionIn(entry, await readDecisions(entry), contactId);
+      const decision = decisionIn(entry, await fanOutLog.readDecisions(entry), contactId);
       if (decision) return decision;
     }
     after = next;
@@ -113,8 +102,8 @@ export async function findDecision(
 }
 
 function decisionIn(
-  { blocks }: log.FanOutLogEntry,
-  { mailed, excluded }: log.Decisions,
+  { blocks }: fanOutLog.FanOutLogEntry,
+  { mailed, excluded }: fanOutLog.Decisions,
   contactId: number,
 ): Decision | undefined {
   for (const [k, contactIds] of mailed.entries()) {
@@ -129,7 +118,7 @@ function decisionIn(
 export const shardOfPosition = (position: string): string => position.split("#")[1]!;
 
 /** Shard and number of the advance. */
-function toPageName({ sk }: log.FanOutLogEntry): string {
+function toPageName({ sk }: fanOutLog.FanOutLogEntry): string {
   const [, shard, n] = sk.split("#");
   return `${shard}-${String(Number(n)).padStart(6, "0")}`;
 }

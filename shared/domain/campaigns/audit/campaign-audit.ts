@@ -7,9 +7,9 @@ import { conflict } from "../../../errors.ts";
 import { toStarter } from "../../../kernel/job-index.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
 import { keys } from "../../../keys.ts";
-import * as sources from "../../sending/mail-sources.ts";
-import type { StoredCampaign } from "../campaign-schema.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
 import * as campaigns from "../campaigns.ts";
+import type { StoredCampaign } from "../stored-campaign.ts";
 import { type AuditCounts, countByTotals, sumOf } from "./audit-counts.ts";
 import { type AuditJob, enqueueAudit, startAttributes } from "./audit-job.ts";
 import { type CandidateOutcome, candidateOutcomes } from "./audit-rows.ts";
@@ -50,9 +50,10 @@ export const CampaignAudit = z
                 "may have it. `waiting`: not handed over yet. `cancelled`: the campaign ended " +
                 "before. `suppressed`: the address is on the suppression list, also after an " +
                 "erasure. `unsubscribed`: the contact left, was deleted or has not confirmed. " +
-                "`notInTopic`: it is not in the topic. `capped`: it got marketing email within " +
-                "`sendFrequencyCapDays`. `duplicate`: its address was already in the audience. " +
-                "`invalid`: the address is not valid. `contradictory`: the stored email is for " +
+                "`notInTopic`: it is not in the topic. `snoozed`: it had paused marketing " +
+                "email. `capped`: it got marketing email within `sendFrequencyCapDays`. " +
+                "`duplicate`: its address was already in the audience. `invalid`: the address is " +
+                "not valid. `contradictory`: the stored email is for " +
                 "another contact.",
             ),
           count: Count.describe("Candidates with this outcome."),
@@ -79,7 +80,7 @@ export async function getAudit(caller: CallerScope, id: number): Promise<Campaig
   const campaign = await campaigns.findStored(caller, id);
   const [job, { all: totals }] = await Promise.all([
     get<AuditJob>(keys.campaignAudit(caller.orgId, id)),
-    sources.getSourceTotals(caller.orgId, { kind: "campaign", id }),
+    mailSources.getSourceTotals(caller.orgId, { kind: "campaign", id }),
   ]);
   const { latest, error } = job ?? {};
   const status = toStatus(campaign, job, totals);
@@ -119,10 +120,10 @@ export async function auditAgain(caller: Caller, id: number): Promise<CampaignAu
 function toStatus(
   campaign: StoredCampaign,
   job: AuditJob | undefined,
-  { uncertain }: sources.SourceTotals,
+  { uncertain }: mailSources.SourceTotals,
 ): AuditStatus {
   if (!campaign.startedAt) return "notSent";
-  if (!job) return campaign.finishedAt ? "failed" : "underway";
+  if (!job) return "underway";
   if (job.status === "failed") return "failed";
   if (job.status !== "completed" || !job.latest) return "auditing";
   if (uncertain !== (job.latest.counts.uncertain ?? 0)) return "outdated";
@@ -136,7 +137,7 @@ const messages: Record<AuditStatus, string> = {
   complete: "Every candidate has exactly one outcome, and the rows match the counters.",
   outdated: "Uncertain emails have been settled since the audit. Audit the campaign again.",
   inconsistent: "The stored emails do not fit together. The problems say where.",
-  failed: "An earlier version sent the campaign, so it cannot be audited.",
+  failed: "The campaign could not be audited. Audit it again.",
 };
 
 const listOutcomes = (counts: AuditCounts): CampaignAudit["outcomes"] =>
@@ -154,6 +155,7 @@ const sentences: Record<CandidateOutcome, string> = {
   suppressed: "Their address was on the suppression list.",
   unsubscribed: "They had unsubscribed, not confirmed, or been deleted.",
   notInTopic: "They were not subscribed to the topic of the campaign.",
+  snoozed: "They had paused marketing email on the preference page.",
   capped: "They had got marketing email within the frequency cap of the site.",
   duplicate: "Their address was already in the audience.",
   invalid: "Their address was not valid.",

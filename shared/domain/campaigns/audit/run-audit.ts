@@ -2,7 +2,6 @@
 // the result with the counters and with the earlier audit. Constant memory; each save is a position
 // where the next worker continues.
 import { addSeconds, now, secondsUntil } from "../../../clock.ts";
-import type { Lease } from "../../../kernel/lease.ts";
 import {
   finishJob,
   type JobOutcome,
@@ -10,10 +9,11 @@ import {
   saveProgress,
   takeJob,
 } from "../../../kernel/leased-job.ts";
+import type { Lease } from "../../../kernel/leases.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
-import * as sources from "../../sending/mail-sources.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
 import { compareWithTotals } from "./audit-counts.ts";
 import { addPageToHash } from "./audit-hash.ts";
 import {
@@ -50,7 +50,7 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
   });
   if (!job || (await isDeleted(orgId, job.item.siteId))) return;
   const until = addSeconds(timeoutSeconds - 30);
-  const secondsToWait = () => (job.item.startsAt ? secondsUntil(new Date(job.item.startsAt)) : 0);
+  const secondsToWait = () => secondsUntil(new Date(job.item.startsAt));
   await runLeasedJob(job.lease, {
     work: async () => {
       // The due index finds a job that waits for longer than a lease, and queues repeat messages.
@@ -59,7 +59,6 @@ export async function runAudit(orgId: number, id: number): Promise<void> {
       return outcome === "done" ? finishAudit(job) : outcome;
     },
     enqueueNext: () => enqueueAudit(orgId, id, secondsToWait()),
-    // The campaign was sent by an earlier version.
     fail: ({ message }) => finishJob(job, { status: "failed", error: message }),
   });
 }
@@ -98,7 +97,7 @@ function addPage(progress: AuditProgress, page: AuditPage): AuditProgress {
 async function finishAudit(job: TakenJob): Promise<JobOutcome> {
   const { orgId, id, progress, restarts, baseline } = job.item;
   const { hash, pages, counts } = progress;
-  const { all: totals } = await sources.getSourceTotals(orgId, { kind: "campaign", id });
+  const { all: totals } = await mailSources.getSourceTotals(orgId, { kind: "campaign", id });
   const contradictions = compareWithTotals(counts, totals);
   if (contradictions.length && restarts < restartSeconds.length) {
     const startsAt = addSeconds(restartSeconds[restarts]!).toISOString();

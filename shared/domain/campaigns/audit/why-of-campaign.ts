@@ -8,17 +8,16 @@ import { invalid, undefinedIfMissing } from "../../../errors.ts";
 import * as records from "../../../kernel/records.ts";
 import { emailShardOf, emailShards, keys } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
-import {
-  type DeliveryAnswer,
-  explainSend,
-  listMarketingBarriers,
-} from "../../delivery-events/delivery-answers.ts";
+import { listMarketingBarriers } from "../../delivery-events/delivery-answers.ts";
+import { explainSend } from "../../delivery-events/send-answers.ts";
 import { findDetail, type SendDetail } from "../../delivery-events/send-history.ts";
 import { answerWhy, type Why } from "../../delivery-events/why.ts";
+import type { DeliveryAnswer } from "../../delivery-events/why-reasons.ts";
 import { findHold, type MailHold } from "../../sending/mail-holds.ts";
 import type { ExclusionReason } from "../../sending/mail-sources.ts";
-import type { StoredCampaign } from "../campaign-schema.ts";
 import { listCursors, movedShard } from "../engine/fan-out-cursors.ts";
+import { isNotice } from "../notices.ts";
+import type { StoredCampaign } from "../stored-campaign.ts";
 import { type Decision, findDecision } from "./audit-rows.ts";
 
 interface WhyQuestion {
@@ -59,6 +58,7 @@ const listBarriers = ({ suppression, contact }: Why) =>
     suppression: suppression ?? undefined,
     contactStatus: contact?.status,
     otherTopics: contact?.otherTopics.map(({ name }) => name) ?? [],
+    snoozedUntil: contact?.snoozedUntil ?? undefined,
     cappedUntil: contact?.cappedUntil ?? undefined,
   });
 
@@ -143,6 +143,11 @@ const exclusions: Record<ExclusionReason, [DeliveryAnswer["reason"], why: string
     "the contact was not subscribed to its topic",
     "Only the recipient should join the topic, on the preference page.",
   ],
+  snoozed: [
+    "snoozed",
+    "the contact had paused marketing email on the preference page",
+    "Nothing: the contact gets marketing email again when the pause ends.",
+  ],
   capped: [
     "capped",
     "the contact had got marketing email within the frequency cap of the site",
@@ -156,12 +161,21 @@ const exclusions: Record<ExclusionReason, [DeliveryAnswer["reason"], why: string
   invalid: ["invalid_address", "the address is not valid", "Correct the address of the contact."],
 };
 
+/** A notice goes to contacts who unsubscribed, but not to those who never confirmed. */
+const unconfirmed: (typeof exclusions)[ExclusionReason] = [
+  "unconfirmed",
+  "the contact had not confirmed its subscription",
+  "Ask the recipient to open the link in the confirmation email.",
+];
+
 function explainExclusion(
   excluded: ExclusionReason,
-  { name }: StoredCampaign,
+  campaign: StoredCampaign,
   email: string,
 ): DeliveryAnswer {
-  const [reason, cause, nextStep] = exclusions[excluded];
+  const { name } = campaign;
+  const isUnconfirmed = excluded === "unsubscribed" && isNotice(campaign);
+  const [reason, cause, nextStep] = isUnconfirmed ? unconfirmed : exclusions[excluded];
   const answer = `The campaign “${name}” left ${email} out, because ${cause} when it was sent.`;
   return { reason, answer, nextStep };
 }

@@ -6,11 +6,11 @@ import { epochSeconds, now } from "../../../clock.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { rate } from "../../../kernel/rates.ts";
 import { keys } from "../../../keys.ts";
+import * as stageChunks from "../../sending/accept/stage-chunks.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
 import type { ReleaseRule } from "../../sending/bulk/suspended-chunks.ts";
-import { contentTtlSeconds } from "../../sending/intake/intake.ts";
-import * as staging from "../../sending/intake/stage-chunks.ts";
-import * as sources from "../../sending/mail-sources.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
+import { contentTtlSeconds } from "../../sending/rendering/mail-content.ts";
 import type { AbTest, AbTestWinner } from "../campaign-schema.ts";
 import type { Broadcast } from "./broadcast.ts";
 import type { BroadcastPart, BroadcastPlan } from "./broadcast-plan.ts";
@@ -24,7 +24,7 @@ import { createPartMessageBuilder } from "./part-messages.ts";
  */
 export function pickWinner(
   parts: BroadcastPart[],
-  numbers: Map<number, sources.SourceTotals>,
+  numbers: Map<number, mailSources.SourceTotals>,
   metric: AbTest["metric"],
 ): AbTestWinner {
   const results = parts.map(({ id }) => toVariantResult(id!, numbers.get(id!), metric));
@@ -39,7 +39,7 @@ export function pickWinner(
 
 function toVariantResult(
   variantId: number,
-  numbers: sources.SourceTotals | undefined,
+  numbers: mailSources.SourceTotals | undefined,
   metric: AbTest["metric"],
 ): AbTestWinner["results"][number] {
   const {
@@ -63,7 +63,7 @@ function toVariantResult(
 export function createReleaseRule(broadcast: Broadcast, plan: BroadcastPlan): ReleaseRule {
   const { orgId, winner } = broadcast;
   const winning = plan.parts.find(({ id }) => id === winner?.variantId);
-  let loading: Promise<staging.MarketingMessage> | undefined;
+  let loading: Promise<stageChunks.MarketingMessage> | undefined;
   return async ({ block, chunk, n, source }) => {
     if (!plan.test || source?.part !== undefined) return {};
     if (!winner || !winning) return undefined;
@@ -79,14 +79,14 @@ export function createReleaseRule(broadcast: Broadcast, plan: BroadcastPlan): Re
     ];
     return {
       change: { source: message.source },
-      extraWrites: sources.addSourceCountWrites(orgId, block, changes),
+      extraWrites: mailSources.addSourceCountWrites(orgId, block, changes),
     };
   };
 }
 
 /** Replaces the content of a hold-out chunk. Safe to repeat. False when the chunk has expired. */
 async function rewriteChunk(
-  winnerMessage: staging.MarketingMessage,
+  winnerMessage: stageChunks.MarketingMessage,
   block: number,
   chunk: number,
 ): Promise<boolean> {
@@ -95,9 +95,12 @@ async function rewriteChunk(
   if (!stored) return false;
   const { lines, head: before } = stored;
   const content = keys.bulkContent(orgId, block);
-  const head = { ...before, ...staging.toChunkHead(winnerMessage, block) };
+  const head = { ...before, ...stageChunks.toChunkHead(winnerMessage, block) };
   const expires = epochSeconds() + contentTtlSeconds;
-  const compressed = await compress(content, await staging.buildMarketingContent(winnerMessage));
+  const compressed = await compress(
+    content,
+    await stageChunks.buildMarketingContent(winnerMessage),
+  );
   const replaceChunk = await chunks.replaceChunkWrite(
     keys.chunk(orgId, block, chunk),
     { head, lines },

@@ -1,13 +1,13 @@
 // The differences between campaigns and holidays: when they start, what happens when they are late,
 // and how their plan is built.
 import { addSeconds, now } from "../../../clock.ts";
-import * as campaignPlans from "../campaign-plan.ts";
-import type { StoredCampaign } from "../campaign-schema.ts";
-import * as holidayPlans from "../holiday-plan.ts";
+import * as campaignPlan from "../campaign-plan.ts";
+import * as holidayPlan from "../holiday-plan.ts";
 import type { StoredHoliday } from "../holiday-schema.ts";
+import type { StoredCampaign } from "../stored-campaign.ts";
 import type { Broadcast, BroadcastKind } from "./broadcast.ts";
 import type { BroadcastPlan } from "./broadcast-plan.ts";
-import * as states from "./transitions.ts";
+import * as transitions from "./transitions.ts";
 
 interface BroadcastKindRules {
   getStartTime(broadcast: Broadcast): Promise<Date>;
@@ -32,22 +32,29 @@ export const broadcastKinds: Record<BroadcastKind, BroadcastKindRules> = {
       const reason =
         `The start time ${startsAt.toISOString()} passed more than an hour ago: send, ` +
         "reschedule or cancel the campaign";
-      return () => states.hold(broadcast, reason);
+      return () => transitions.hold(broadcast, reason);
     },
-    buildPlan: (broadcast) => campaignPlans.buildCampaignPlan(broadcast as StoredCampaign),
+    buildPlan: async (broadcast) => {
+      const campaign = broadcast as StoredCampaign;
+      const plan = await campaignPlan.buildCampaignPlan(campaign);
+      return campaignPlan.completePlan(campaign, plan);
+    },
   },
   holiday: {
     getStartTime: async (broadcast) =>
-      (await holidayPlans.getHolidayTimes(broadcast.orgId, (broadcast as StoredHoliday).date))
+      (await holidayPlan.getHolidayTimes(broadcast.orgId, (broadcast as StoredHoliday).date))
         .startsAt,
     getLateAction: async (broadcast) => {
       const { date } = broadcast as StoredHoliday;
-      const { endsAt } = await holidayPlans.getHolidayTimes(broadcast.orgId, date);
+      const { endsAt } = await holidayPlan.getHolidayTimes(broadcast.orgId, date);
       return now() < endsAt
         ? undefined
         : () =>
-            states.cancel(broadcast, `The mail could not be sent on ${date}, and that day is over`);
+            transitions.cancel(
+              broadcast,
+              `The mail could not be sent on ${date}, and that day is over`,
+            );
     },
-    buildPlan: (broadcast) => holidayPlans.buildHolidayPlan(broadcast as StoredHoliday),
+    buildPlan: (broadcast) => holidayPlan.buildHolidayPlan(broadcast as StoredHoliday),
   },
 };

@@ -6,17 +6,31 @@ import { get, put, type Write } from "../../../adapters/dynamodb/table.ts";
 import type { UtmTags } from "../../../email/link-tags.ts";
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
 import { keys, sha256 } from "../../../keys.ts";
-import type * as reader from "../../audience/contacts/contact-reader.ts";
+import type * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import type { SegmentRules } from "../../audience/segments/segment-rules.ts";
 import * as segments from "../../audience/segments/segments.ts";
 import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
+import type { PinnedBrand } from "../../content/mail-brand.ts";
+import type { PinnedSnippets } from "../../content/mail-snippets.ts";
+import type { PinnedTemplate } from "../../content/template-translations.ts";
+import type { MailSender } from "../../senders/mail-sender.ts";
+import type { StoredAttachment } from "../../sending/accept/attachments.ts";
 import type { AbTest } from "../campaign-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { ResendAudience } from "./resend-audience.ts";
 
 export interface BroadcastPlan extends AudiencePlan {
   configId: number;
+  /** Absent in plans that earlier versions of the service stored. */
+  sender?: MailSender;
+  headers?: Record<string, string>;
+  attachments?: StoredAttachment[];
+  /** Values of the Liquid variables that all recipients share. */
+  variables?: Record<string, unknown>;
+  feedUrl?: string;
+  /** The S3 key of the feed, which the start has fetched. */
+  feed?: string;
   /** At least one. */
   parts: BroadcastPart[];
   test?: AbTest;
@@ -29,6 +43,8 @@ export interface AudiencePlan {
   siteId: number;
   audience: BroadcastAudience;
   topic?: MailTopic;
+  /** It also goes to contacts who unsubscribed, and has neither cap nor topic. */
+  isNotice?: true;
   /** The start (ISO 8601). */
   at: string;
 }
@@ -59,9 +75,13 @@ export interface BroadcastPart {
   weight: number;
   /** Replaces the subject of the template. */
   subject?: string | undefined;
-  template?: { id: number; version: number; subject: string } | undefined;
+  template?: PinnedTemplate | undefined;
   /** The version of the variant's html, instead of a template. */
   htmlVersion?: number | undefined;
+  /** The versions of the snippets that it uses. */
+  snippets?: PinnedSnippets | undefined;
+  /** That of the site at the start, if the mail reads it. */
+  brand?: PinnedBrand | undefined;
   utm?: UtmTags | undefined;
   previewText?: string | undefined;
 }
@@ -85,7 +105,7 @@ export async function getPlan(ref: BroadcastRef): Promise<BroadcastPlan> {
 export async function buildContactQuery(
   orgId: number,
   { siteId, audience, at }: Pick<BroadcastPlan, "siteId" | "audience" | "at">,
-): Promise<reader.ContactQuery> {
+): Promise<contactReader.ContactQuery> {
   if ("listId" in audience) return { filter: contains("lists", audience.listId) };
   if ("tagId" in audience) return { filter: contains("tags", audience.tagId) };
   if ("rules" in audience)

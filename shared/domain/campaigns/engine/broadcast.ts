@@ -44,6 +44,8 @@ export interface Broadcast extends records.StoredRecord {
   revision: number;
   /** Number of the current chain of poll messages. Messages of older chains are ignored. */
   beat?: number;
+  /** How often the start has failed and is tried again. */
+  failedStarts?: number;
   /** Which shards were last enqueued for the fan-out, and when (ISO 8601). */
   nudged?: { what: "all" | "late"; at: string };
   /** When the test mails of the A/B test were handed over. */

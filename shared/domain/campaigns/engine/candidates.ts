@@ -1,22 +1,22 @@
 // Reads the contacts of an audience without sending to them, for previews and proofs.
 import { emailShards } from "../../../keys.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
-import * as plans from "./broadcast-plan.ts";
+import * as broadcastPlan from "./broadcast-plan.ts";
 import { logShards, readRecipients } from "./resend-audience.ts";
 
-export interface CandidateQuery extends plans.AudiencePlan {
+export interface CandidateQuery extends broadcastPlan.AudiencePlan {
   orgId: number;
-  contactQuery: reader.ContactQuery;
+  contactQuery: contactReader.ContactQuery;
 }
 
-export const buildCandidateQuery = async <P extends plans.AudiencePlan>(
+export const buildCandidateQuery = async <P extends broadcastPlan.AudiencePlan>(
   orgId: number,
   plan: P,
 ): Promise<P & CandidateQuery> => ({
   ...plan,
   orgId,
-  contactQuery: await plans.buildContactQuery(orgId, plan),
+  contactQuery: await broadcastPlan.buildContactQuery(orgId, plan),
 });
 
 /** The shards of `readCandidates`. */
@@ -29,7 +29,7 @@ export const readCandidates = (
 ): AsyncIterable<{ items: ContactItem[] }> =>
   "resendOf" in audience
     ? readRecipients(orgId, audience, { shard })
-    : reader.readShard({ orgId, siteId }, shard, contactQuery);
+    : contactReader.readShard({ orgId, siteId }, shard, contactQuery);
 
 /** The first contacts of the audience, page by page. */
 export async function* readFirstCandidates(query: CandidateQuery): AsyncGenerator<ContactItem[]> {
@@ -42,7 +42,11 @@ export async function* readFirstCandidates(query: CandidateQuery): AsyncGenerato
   let cursor: string | undefined;
   do {
     const request = { limit: 50, ...(cursor && { cursor }) };
-    const { items, next } = await reader.readSitePage({ orgId, siteId }, request, contactQuery);
+    const { items, next } = await contactReader.readSitePage(
+      { orgId, siteId },
+      request,
+      contactQuery,
+    );
     yield items;
     cursor = next;
   } while (cursor !== undefined);

@@ -16,9 +16,9 @@ import { runCleanup } from "../../../kernel/cleanup-job.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
-import * as feed from "../../sending/send-feed.ts";
+import * as sendFeed from "../../sending/send-feed.ts";
 import { type BroadcastRef, broadcastDueAttributes, enqueuePoll } from "./broadcast.ts";
-import * as log from "./fan-out-log.ts";
+import * as fanOutLog from "./fan-out-log.ts";
 
 interface CleanupItem extends BroadcastRef {
   diedAt: string;
@@ -47,7 +47,7 @@ export const cleanUpBroadcast = (ref: BroadcastRef): Promise<void> =>
 
 async function clean(ref: BroadcastRef, deadline: Date): Promise<boolean> {
   for (;;) {
-    const { items } = await log.listLogEntries(ref);
+    const { items } = await fanOutLog.listLogEntries(ref);
     if (!items.length) break;
     if (now() >= deadline) return false;
     if (ref.kind === "holiday")
@@ -74,11 +74,11 @@ async function clean(ref: BroadcastRef, deadline: Date): Promise<boolean> {
  */
 async function deleteChunkSends(
   orgId: number,
-  { siteId, at }: log.FanOutLogEntry,
+  { siteId, at }: fanOutLog.FanOutLogEntry,
   [block, n]: [number, number],
 ): Promise<void> {
   const first = block * idsPerBlock;
-  await transact(...feed.removeFromFeedWrites(orgId, { siteId, at, firstId: first, count: n }));
+  await transact(...sendFeed.removeFromFeedWrites(orgId, { siteId, at, firstId: first, count: n }));
   await removeAll(ranges.blockItems(orgId, block));
   const hundreds = Array.from({ length: Math.ceil(n / 100) }, (_, i) => first / 100 + i);
   await inParallel(4, hundreds, (hundred) => removeAll(ranges.sendPartition(orgId, hundred)));

@@ -3,7 +3,7 @@
 import { absent, all, equals, exists } from "../../../adapters/dynamodb/conditions.ts";
 import { put, queryAll, transact, update, type Write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
-import * as leases from "../../../kernel/lease.ts";
+import * as leases from "../../../kernel/leases.ts";
 import { emailShards, keys, ranges } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import type { BroadcastRef } from "./broadcast.ts";
@@ -13,17 +13,13 @@ import type { BroadcastRef } from "./broadcast.ts";
  */
 export const movedShard = "late";
 
-export interface FanOutCursor {
+export interface FanOutCursor extends leases.Leased {
   shard: string;
   /** Number of advances so far. */
   n: number;
   /** Sort key of the last contact that was read. */
   after?: string;
   done?: true;
-  /** ISO 8601 */
-  lease?: string;
-  /** Random id of the worker with the lease. */
-  owner?: string;
 }
 
 const addressOf = (ref: BroadcastRef, shard: string) => keys.fanOutCursor(ref.orgId, ref, shard);
@@ -49,7 +45,6 @@ export const acquireCursor = (key: BroadcastRef, shard: string) =>
   leases.take<FanOutCursor>(addressOf(key, shard), {
     seconds: leaseSeconds,
     if: all(exists, absent("done")),
-    attributes: leases.isoAttributes,
   });
 
 /** `nextPosition`: where to continue, undefined at the end. */

@@ -4,13 +4,11 @@ import { get, put, query, type Write } from "../../../adapters/dynamodb/table.ts
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
-import * as chunks from "../../sending/bulk/chunks.ts";
 import type { ExclusionReason } from "../../sending/mail-sources.ts";
-import * as reading from "../../sending/read-sends.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { FanOutCursor } from "./fan-out-cursors.ts";
 
-/** The compressed value is a `Decisions`. Entries of earlier versions have none. */
+/** The compressed value is a `Decisions`. */
 export interface FanOutLogEntry extends CompressedValue {
   pk: string;
   sk: string;
@@ -44,9 +42,8 @@ export async function fanOutLogWrites(
   return [put(key, { ...line, ...(await compress(key, decisions)) })];
 }
 
-/** Undefined for an entry of an earlier version. */
-export const readDecisions = async (entry: FanOutLogEntry): Promise<Decisions | undefined> =>
-  entry.gz || entry.blob ? decompress<Decisions>(entry) : undefined;
+export const readDecisions = (entry: FanOutLogEntry): Promise<Decisions> =>
+  decompress<Decisions>(entry);
 
 const listCandidates = ({ mailed, excluded }: Decisions): number[] => [
   ...mailed.flat(),
@@ -74,22 +71,9 @@ export async function listDecidedContactIds(
   do {
     const { items, next } = await listLogEntries(key, shard, after);
     await inParallel(8, items, async (entry) => {
-      const decisions = await readDecisions(entry);
-      const contactIds = decisions
-        ? listCandidates(decisions)
-        : await listRecipients(key.orgId, entry);
-      for (const id of contactIds) decided.add(id);
+      for (const id of listCandidates(await readDecisions(entry))) decided.add(id);
     });
     after = next;
   } while (after !== undefined);
   return decided;
-}
-
-/** The recipients of an entry of an earlier version, from its chunks or their sends. */
-async function listRecipients(orgId: number, { blocks }: FanOutLogEntry): Promise<number[]> {
-  const mails = await inParallel(8, blocks, async ([block, n]) => {
-    const chunk = await chunks.getChunk(orgId, block, 0);
-    return chunk ? chunk.lines : reading.getSends(orgId, chunks.listSendIds(block, n));
-  });
-  return mails.flat().flatMap((mail) => mail?.contactId ?? []);
 }

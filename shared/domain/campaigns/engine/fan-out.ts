@@ -6,25 +6,25 @@
 import { ConditionFailed, write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { undefinedIfMissing } from "../../../errors.ts";
-import { release } from "../../../kernel/lease.ts";
 import { type JobOutcome, runLeasedJob } from "../../../kernel/leased-job.ts";
+import { release } from "../../../kernel/leases.ts";
 import { queues } from "../../../queues.ts";
-import * as allowance from "../../billing/quota.ts";
+import { chargeMails, type MailCharge } from "../../billing/charge.ts";
+import * as stageChunks from "../../sending/accept/stage-chunks.ts";
 import * as lanes from "../../sending/bulk/lanes.ts";
-import * as staging from "../../sending/intake/stage-chunks.ts";
-import * as sources from "../../sending/mail-sources.ts";
-import { loadLiquidParts } from "../../sending/rendering/mail-content.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
+import { loadSourcesOfLanguages } from "../../sending/rendering/mail-content.ts";
 import {
   createVariableFilter,
   type VariableFilter,
 } from "../../sending/rendering/variable-filter.ts";
 import { type BroadcastRef, enqueueFanOut, enqueuePoll, sourceOf } from "./broadcast.ts";
-import * as plans from "./broadcast-plan.ts";
-import * as cursors from "./fan-out-cursors.ts";
-import * as log from "./fan-out-log.ts";
+import * as broadcastPlan from "./broadcast-plan.ts";
+import * as fanOutCursors from "./fan-out-cursors.ts";
+import * as fanOutLog from "./fan-out-log.ts";
 import { createPartMessageBuilder } from "./part-messages.ts";
-import * as batches from "./read-audience.ts";
-import * as states from "./transitions.ts";
+import * as readAudience from "./read-audience.ts";
+import * as transitions from "./transitions.ts";
 
 const workSeconds = queues.fanOut.timeoutSeconds - 60;
 
@@ -34,30 +34,34 @@ const workSeconds = queues.fanOut.timeoutSeconds - 60;
  */
 export async function runFanOut(key: BroadcastRef, shard: string): Promise<void> {
   const until = addSeconds(workSeconds);
-  const broadcast = await states.getBroadcast(key);
+  const broadcast = await transitions.getBroadcast(key);
   if (broadcast?.status !== "sending") return;
-  const taken = await cursors.acquireCursor(key, shard);
+  const taken = await fanOutCursors.acquireCursor(key, shard);
   if (!taken) return;
   await runLeasedJob(taken.lease, {
-    work: async () => fanOutShard({ key, plan: await plans.getPlan(key), until }, taken.item),
+    work: async () =>
+      fanOutShard({ key, plan: await broadcastPlan.getPlan(key), until }, taken.item),
     enqueueNext: () => enqueueFanOut(key, [shard]),
     // For example, the sending config was deleted or the credits are used up.
     fail: async ({ kind, message }) => {
       await release(taken.lease);
-      await (kind === "unpaid" ? states.pauseOrCancel : states.failBroadcast)(broadcast, message);
+      await (kind === "unpaid" ? transitions.pauseOrCancel : transitions.failBroadcast)(
+        broadcast,
+        message,
+      );
     },
   });
 }
 
 export interface FanOutJob {
   key: BroadcastRef;
-  plan: plans.BroadcastPlan;
+  plan: broadcastPlan.BroadcastPlan;
   until: Date;
 }
 
 async function fanOutShard(
   job: FanOutJob,
-  initialCursor: cursors.FanOutCursor,
+  initialCursor: fanOutCursors.FanOutCursor,
 ): Promise<JobOutcome> {
   const { key, plan, until } = job;
   const buildMessage = await createPartMessageBuilder(key, plan);
@@ -66,10 +70,10 @@ async function fanOutShard(
   let cursor = initialCursor;
   // An earlier worker may have crashed after the commit and before it marked the lane as due.
   if (cursor.n) await lanes.announceArrival(key.orgId, plan.configId);
-  for await (const batch of batches.readAudience(job, cursor)) {
-    if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
+  for await (const batch of readAudience.readAudience(job, cursor)) {
+    if ((await mailSources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
     if (!(await commitBatch(job, { cursor, batch }, { loadMail, variableFilter }))) return "lost";
-    cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
+    cursor = fanOutCursors.toAdvancedCursor(cursor, batch.nextPosition);
     if (batch.groups.length) await lanes.announceArrival(key.orgId, plan.configId);
     if (now() >= until && !cursor.done) return "paused";
   }
@@ -86,10 +90,10 @@ async function loadVariableFilter(
   buildMessage: PartMessageBuilder,
 ): Promise<VariableFilter | undefined> {
   const mails = plan.parts.map(async (part) =>
-    loadLiquidParts(key.orgId, await buildMessage(part)).catch(undefinedIfMissing),
+    loadSourcesOfLanguages(key.orgId, await buildMessage(part)).catch(undefinedIfMissing),
   );
   const loaded = (await Promise.all(mails)).filter((mail) => mail !== undefined);
-  return loaded.length === mails.length ? createVariableFilter(loaded) : undefined;
+  return loaded.length === mails.length ? createVariableFilter(loaded.flat()) : undefined;
 }
 
 /**
@@ -97,30 +101,30 @@ async function loadVariableFilter(
  * not wait for the next poll. Moved contacts are read after all other shards.
  */
 async function reportShardDone(key: BroadcastRef): Promise<void> {
-  const open = (await cursors.listCursors(key)).filter(({ done }) => !done);
-  if (open.every(({ shard }) => shard === cursors.movedShard)) await enqueuePoll(key);
+  const open = (await fanOutCursors.listCursors(key)).filter(({ done }) => !done);
+  if (open.every(({ shard }) => shard === fanOutCursors.movedShard)) await enqueuePoll(key);
 }
 
 type PartMessageBuilder = Awaited<ReturnType<typeof createPartMessageBuilder>>;
-type MailLoader = (part: plans.BroadcastPart | undefined) => Promise<PartMail>;
-type PartMail = Pick<staging.ChunkDraft, "message" | "content">;
+type MailLoader = (part: broadcastPlan.BroadcastPart | undefined) => Promise<PartMail>;
+type PartMail = Pick<stageChunks.ChunkDraft, "message" | "content">;
 
 /** Loads the mail of each part once, for all batches of the shard. */
 function createMailLoader(buildMessage: PartMessageBuilder): MailLoader {
-  const mails = new Map<plans.BroadcastPart | undefined, PartMail>();
+  const mails = new Map<broadcastPlan.BroadcastPart | undefined, PartMail>();
   return async (part) => {
     const known = mails.get(part);
     if (known) return known;
     const message = await buildMessage(part);
-    const mail = { message, content: await staging.buildMarketingContent(message) };
+    const mail = { message, content: await stageChunks.buildMarketingContent(message) };
     mails.set(part, mail);
     return mail;
   };
 }
 
 interface ReadBatch {
-  cursor: cursors.FanOutCursor;
-  batch: batches.AudienceBatch;
+  cursor: fanOutCursors.FanOutCursor;
+  batch: readAudience.AudienceBatch;
 }
 
 /** False when another worker advanced the cursor. Throws 402. */
@@ -133,13 +137,14 @@ async function commitBatch(
   }: { loadMail: MailLoader; variableFilter: VariableFilter | undefined },
 ): Promise<boolean> {
   const { key } = job;
-  const drafts: staging.ChunkDraft[] = await Promise.all(
+  const drafts: stageChunks.ChunkDraft[] = await Promise.all(
     batch.groups.map(async ({ part, releaseAt, contacts }) => ({
       ...(await loadMail(part)),
       contacts,
       isSuspended: part === undefined,
       releaseAt,
-      readAt: batch.readAt,
+      // The log of departures omits contacts who left before, so those of a notice are read again.
+      ...(!job.plan.isNotice && { readAt: batch.readAt }),
       variableFilter,
     })),
   );
@@ -148,7 +153,7 @@ async function commitBatch(
   try {
     const siteSends = { siteId: job.plan.siteId, n };
     if (n)
-      await allowance.chargeMails({ orgId: key.orgId, n, reference, siteSends }, (spending) =>
+      await chargeMails({ orgId: key.orgId, n, reference, siteSends }, (spending) =>
         writeBatch(job, { cursor, batch, drafts }, spending),
       );
     else await writeBatch(job, { cursor, batch, drafts: [] }, { writes: [], cost: undefined });
@@ -161,8 +166,8 @@ async function commitBatch(
 
 async function writeBatch(
   { key, plan }: FanOutJob,
-  { cursor, batch, drafts }: ReadBatch & { drafts: staging.ChunkDraft[] },
-  { writes: paymentWrites, cost }: allowance.MailCharge,
+  { cursor, batch, drafts }: ReadBatch & { drafts: stageChunks.ChunkDraft[] },
+  { writes: paymentWrites, cost }: MailCharge,
 ): Promise<void> {
   const source = sourceOf(key);
   const releases = drafts.flatMap(({ releaseAt: at, contacts }) =>
@@ -176,9 +181,9 @@ async function writeBatch(
     })),
   ];
   const { blocks, writes } = drafts.length
-    ? await staging.stageChunks(staging.allocateCharges(drafts, cost), countChanges)
-    : { blocks: [], writes: sources.addSourceCountWrites(key.orgId, cursor.n, countChanges) };
-  const logWrites = await log.fanOutLogWrites(key, cursor, {
+    ? await stageChunks.stageChunks(stageChunks.allocateCharges(drafts, cost), countChanges)
+    : { blocks: [], writes: mailSources.addSourceCountWrites(key.orgId, cursor.n, countChanges) };
+  const logWrites = await fanOutLog.fanOutLogWrites(key, cursor, {
     siteId: plan.siteId,
     at: plan.at,
     blocks: drafts.map(({ contacts }, i) => [blocks[i]!, contacts.length]),
@@ -188,7 +193,7 @@ async function writeBatch(
     },
   });
   await write(
-    cursors.advanceCursorWrite(key, cursor, batch.nextPosition),
+    fanOutCursors.advanceCursorWrite(key, cursor, batch.nextPosition),
     ...writes,
     ...logWrites,
     ...paymentWrites,

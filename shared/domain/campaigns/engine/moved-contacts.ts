@@ -6,13 +6,13 @@ import { query, queryAll } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import { emailShardOf, ranges, zeroPad } from "../../../keys.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import type { EmailChange } from "../../audience/contacts/contact-writes.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { BroadcastPlan } from "./broadcast-plan.ts";
-import * as log from "./fan-out-log.ts";
+import * as fanOutLog from "./fan-out-log.ts";
 
 // Allows for clocks that differ.
 const marginSeconds = 60;
@@ -39,7 +39,10 @@ interface Page {
 export async function* readMovedContacts(
   key: BroadcastRef,
   plan: BroadcastPlan,
-  { after: start = "", ...contactQuery }: reader.ContactQuery & { after?: string | undefined },
+  {
+    after: start = "",
+    ...contactQuery
+  }: contactReader.ContactQuery & { after?: string | undefined },
 ): AsyncGenerator<Page> {
   const moves = await queryAll<EmailChange>(ranges.emailChanges(key.orgId, plan.siteId), {
     consistent: true,
@@ -51,7 +54,7 @@ export async function* readMovedContacts(
   );
   const known = new Map<string, Promise<Set<number>>>();
   const getDecidedIn = (shard: string) => {
-    const decided = known.get(shard) ?? log.listDecidedContactIds(key, shard);
+    const decided = known.get(shard) ?? fanOutLog.listDecidedContactIds(key, shard);
     known.set(shard, decided);
     return decided;
   };
@@ -76,10 +79,10 @@ export async function* readMovedContacts(
 async function isInAudience(
   orgId: number,
   { sk, id }: ContactItem,
-  { siteId, filter, ...inCode }: reader.ContactQuery & { siteId: number },
+  { siteId, filter, ...inCode }: contactReader.ContactQuery & { siteId: number },
 ): Promise<boolean> {
   const range = { ...ranges.contacts(orgId, siteId, emailShardOf(sk)), prefix: sk };
   const { items } = await query<ContactItem>(range, { filter, consistent: true, limit: 100 });
   const found = items.filter((item) => item.id === id);
-  return (await reader.filterInCode(found, inCode)).length > 0;
+  return (await contactReader.filterInCode(found, inCode)).length > 0;
 }

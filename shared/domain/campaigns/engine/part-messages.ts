@@ -2,8 +2,8 @@
 
 import * as sites from "../../identity/sites.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
-import type { MarketingMessage } from "../../sending/intake/stage-chunks.ts";
-import { findVariantHtml } from "../campaign-plan.ts";
+import type { MarketingMessage } from "../../sending/accept/stage-chunks.ts";
+import { findVariantHtml } from "../variant-html.ts";
 import { type BroadcastRef, sourceOf } from "./broadcast.ts";
 import type { BroadcastPart, BroadcastPlan } from "./broadcast-plan.ts";
 
@@ -27,15 +27,24 @@ export async function createPartMessageBuilder(
     return known;
   };
   return async (part) => {
-    const { template, subject, htmlVersion, id, utm, previewText } = part ?? plan.parts[0]!;
+    const { template, subject, htmlVersion, snippets, brand, id, utm, previewText } =
+      part ?? plan.parts[0]!;
     return {
       orgId,
       site,
       config,
+      sender: plan.sender,
+      headers: plan.headers,
+      attachments: plan.attachments,
+      variables: plan.variables,
+      feed: plan.feed,
       source: { ...sourceOf(key), ...(part?.id !== undefined && { part: part.id }) },
       topic: plan.topic,
+      isNotice: plan.isNotice,
       template,
       subject,
+      snippets,
+      brand,
       utm,
       previewText,
       ...(htmlVersion && { html: await loadHtml(id!, htmlVersion) }),

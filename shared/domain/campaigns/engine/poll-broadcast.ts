@@ -7,11 +7,15 @@ import { transact, update, updateReturning } from "../../../adapters/dynamodb/ta
 import { enqueue, maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { Problem } from "../../../errors.ts";
+import * as log from "../../../kernel/log.ts";
 import { indexAttributeNames } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
-import * as held from "../../sending/bulk/suspended-chunks.ts";
-import * as sources from "../../sending/mail-sources.ts";
+import * as suspendedChunks from "../../sending/bulk/suspended-chunks.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
 import { isSettled } from "../../sending/mailing-stats.ts";
+import { publishStarted } from "../archive/publish-campaign.ts";
+import { feedUnavailable } from "../campaign-feed.ts";
+import type { StoredCampaign } from "../stored-campaign.ts";
 import { createReleaseRule, pickWinner } from "./ab-test.ts";
 import { checkBounceRates } from "./bounce-alarm.ts";
 import {
@@ -26,18 +30,17 @@ import {
   sourceOf,
 } from "./broadcast.ts";
 import { broadcastKinds } from "./broadcast-kinds.ts";
-import * as plans from "./broadcast-plan.ts";
-import * as remains from "./cleanup.ts";
-import * as cursors from "./fan-out-cursors.ts";
-import * as localTimes from "./local-time.ts";
-import { isImpossible, recount } from "./recount.ts";
+import * as broadcastPlan from "./broadcast-plan.ts";
+import * as cleanup from "./cleanup.ts";
+import * as fanOutCursors from "./fan-out-cursors.ts";
+import * as localTime from "./local-time.ts";
 import { startBroadcast } from "./start-broadcast.ts";
-import * as states from "./transitions.ts";
+import * as transitions from "./transitions.ts";
 
 /** A message of an older chain does nothing. */
 export async function pollBroadcast(key: BroadcastRef, chainNumber?: number): Promise<void> {
-  const broadcast = await states.getBroadcast(key);
-  if (!broadcast) return remains.cleanUpBroadcast(key);
+  const broadcast = await transitions.getBroadcast(key);
+  if (!broadcast) return cleanup.cleanUpBroadcast(key);
   if (chainNumber !== undefined && broadcast.beat !== chainNumber) return;
   await actionByStatus[broadcast.status](broadcast);
 }
@@ -74,8 +77,31 @@ async function startIfDue(broadcast: Broadcast): Promise<void> {
     await startBroadcast(broadcast, await buildPlan(broadcast));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    await states.failBroadcast(broadcast, error.message);
+    if (error.code === feedUnavailable) return retryStart(broadcast, error.message);
+    await transitions.failBroadcast(broadcast, error.message);
   }
+}
+
+/** The start is tried again after each of these times, then the broadcast is held. */
+const startRetrySeconds = [60, 120, 240];
+
+async function retryStart(broadcast: Broadcast, reason: string): Promise<void> {
+  const { id, failedStarts = 0 } = broadcast;
+  const seconds = startRetrySeconds[failedStarts];
+  if (seconds === undefined)
+    return void (await transitions.hold(broadcast, `${reason}. Send or schedule it again`));
+  const set = {
+    failedStarts: failedStarts + 1,
+    statusReason: `${reason}. The start is tried again`,
+    ...broadcastDueAttributes(id, addSeconds(seconds + graceSeconds)),
+  };
+  const isFirst = failedStarts ? equals("failedStarts", failedStarts) : absent("failedStarts");
+  const waiting = update(
+    recordKey(broadcast),
+    { set },
+    { if: all(unchangedCondition(broadcast), isFirst) },
+  );
+  if (await transact(waiting)) await enqueuePoll(broadcast, seconds);
 }
 
 /** In the last minutes a delayed message polls on time, as the due index may be a minute late. */
@@ -133,32 +159,54 @@ async function schedulePoll(
 async function continueSending(broadcast: Broadcast): Promise<void> {
   const { orgId } = broadcast;
   const [plan, progress] = await Promise.all([
-    plans.getPlan(broadcast),
-    cursors.listCursors(broadcast),
+    broadcastPlan.getPlan(broadcast),
+    fanOutCursors.listCursors(broadcast),
   ]);
   const isFanOutDone = progress.every(({ done }) => done);
   if (!isFanOutDone) await requeueIdleShards(broadcast, progress);
-  const { all: numbers, parts } = await sources.getSourceTotals(orgId, sourceOf(broadcast));
-  if (isFanOutDone && isImpossible(numbers)) await recount(broadcast, plan.configId);
-  const alarmReason = checkBounceRates(states.toBounceCounts(numbers), broadcast.watchedFrom);
-  if (alarmReason) return states.pauseOrCancel(broadcast, alarmReason);
-  await held.releaseChunks(
+  const { all: numbers, parts } = await mailSources.getStoredSourceTotals(
+    orgId,
+    sourceOf(broadcast),
+  );
+  if (isFanOutDone) reportNegativeCounters(broadcast, numbers);
+  const isDone = isFanOutDone && isSettled(numbers);
+  if (broadcast.kind === "campaign")
+    await publishStarted(broadcast as StoredCampaign, plan, { isDone });
+  const alarmReason = checkBounceRates(transitions.toBounceCounts(numbers), broadcast.watchedFrom);
+  if (alarmReason) return transitions.pauseOrCancel(broadcast, alarmReason);
+  await suspendedChunks.releaseChunks(
     orgId,
     { source: sourceOf(broadcast), configId: plan.configId, dueBefore: now() },
     createReleaseRule(broadcast, plan),
   );
-  if (isFanOutDone && isSettled(numbers)) return void (await states.finish(broadcast));
+  if (isDone) return void (await transitions.finish(broadcast));
   const isTestSent =
     plan.test &&
     !broadcast.winner &&
     isFanOutDone &&
     plan.parts.every(({ id }) => isSettled(parts.get(id!) ?? zeroTotals));
   if (isTestSent) return decideTest(broadcast, plan, parts);
-  const [next, ...later] = localTimes.listUpcoming(numbers.releases);
+  const [next, ...later] = localTime.listUpcoming(numbers.releases);
   const isOnlyWaiting =
-    next && numbers.queued + numbers.sending <= localTimes.countMails([next, ...later]);
+    next && numbers.queued + numbers.sending <= localTime.countMails([next, ...later]);
   if (isFanOutDone && isOnlyWaiting) return waitUntil(broadcast, new Date(next.at));
   await schedulePoll(broadcast, broadcast.startedAt!, 60);
+}
+
+/**
+ * Raises an alarm if mail was counted twice. Other counters than these two can be negative for a
+ * moment, when an event arrives before the provider's response.
+ */
+function reportNegativeCounters(
+  { orgId, kind, id }: BroadcastRef,
+  { queued, sending, ...others }: mailSources.SourceTotals,
+): void {
+  if (queued >= 0 && sending >= 0) return;
+  const { accepted, sent, delivered, failed, uncertain, cancelled } = others;
+  log.error("negative counters", new Error("Mail was counted twice"), {
+    ...{ orgId, kind, id, accepted, queued, sending },
+    ...{ sent, delivered, failed, uncertain, cancelled },
+  });
 }
 
 const zeroTotals = {
@@ -168,7 +216,7 @@ const zeroTotals = {
   failed: 0,
   uncertain: 0,
   cancelled: 0,
-} as sources.SourceTotals;
+} as mailSources.SourceTotals;
 
 /**
  * A shard without a worker may still wait in the queue, so it is enqueued again at most once a
@@ -178,12 +226,14 @@ const requeueSeconds = 60;
 
 async function requeueIdleShards(
   broadcast: Broadcast,
-  progress: cursors.FanOutCursor[],
+  progress: fanOutCursors.FanOutCursor[],
 ): Promise<void> {
-  const others = progress.filter(({ shard }) => shard !== cursors.movedShard);
+  const others = progress.filter(({ shard }) => shard !== fanOutCursors.movedShard);
   const what = others.every(({ done }) => done) ? "late" : "all";
   const free = progress.filter(
-    (cursor) => cursors.isFree(cursor) && (what === "late" || cursor.shard !== cursors.movedShard),
+    (cursor) =>
+      fanOutCursors.isFree(cursor) &&
+      (what === "late" || cursor.shard !== fanOutCursors.movedShard),
   );
   const { nudged } = broadcast;
   if (
@@ -210,8 +260,8 @@ async function requeueIdleShards(
  */
 async function decideTest(
   broadcast: Broadcast,
-  plan: plans.BroadcastPlan,
-  parts: Map<number, sources.SourceTotals>,
+  plan: broadcastPlan.BroadcastPlan,
+  parts: Map<number, mailSources.SourceTotals>,
 ): Promise<void> {
   const testedAt = broadcast.testedAt ?? now().toISOString();
   const decidesAt = addSeconds(plan.test!.durationMinutes * 60, new Date(testedAt));
@@ -226,18 +276,21 @@ async function decideTest(
   if (!broadcast.testedAt) await set({ testedAt }, absent("testedAt"));
   if (now() < decidesAt) return waitUntil(broadcast, decidesAt);
   await set({ winner: pickWinner(plan.parts, parts, plan.test!.metric) }, absent("winner"));
-  const decided = await states.getBroadcast(broadcast);
+  const decided = await transitions.getBroadcast(broadcast);
   if (decided?.status === "sending") await continueSending(decided);
 }
 
 /** Stops the fan-out and cancels queued mail. Mail that is being handed over is settled first. */
 async function finishStopping(broadcast: Broadcast): Promise<void> {
   if (broadcast.finishedAt) return stopPolling(broadcast);
-  const { configId } = await plans.getPlan(broadcast);
-  await cursors.stopCursors(broadcast);
-  await held.cancelChunks(broadcast.orgId, { source: sourceOf(broadcast), configId });
-  const { all: numbers } = await sources.getSourceTotals(broadcast.orgId, sourceOf(broadcast));
-  if (isImpossible(numbers)) await recount(broadcast, configId);
-  if (isSettled(numbers)) return void (await states.markStopped(broadcast));
+  const { configId } = await broadcastPlan.getPlan(broadcast);
+  await fanOutCursors.stopCursors(broadcast);
+  await suspendedChunks.cancelChunks(broadcast.orgId, { source: sourceOf(broadcast), configId });
+  const { all: numbers } = await mailSources.getStoredSourceTotals(
+    broadcast.orgId,
+    sourceOf(broadcast),
+  );
+  reportNegativeCounters(broadcast, numbers);
+  if (isSettled(numbers)) return void (await transitions.markStopped(broadcast));
   await schedulePoll(broadcast, broadcast.updatedAt, 300);
 }

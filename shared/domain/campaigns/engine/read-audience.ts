@@ -2,25 +2,25 @@
 // those who do not, by reason.
 import { now } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
-import * as reader from "../../audience/contacts/contact-reader.ts";
+import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
-import * as suppressions from "../../audience/suppressions/suppressions.ts";
+import * as suppressionLookups from "../../audience/suppressions/suppression-lookups.ts";
 import * as sites from "../../identity/sites.ts";
+import { maxChunkRecipients } from "../../sending/accept/stage-chunks.ts";
 import { addMailsForCap, getExclusionReason } from "../../sending/eligibility.ts";
-import { maxChunkRecipients } from "../../sending/intake/stage-chunks.ts";
 import type { SourceCounts } from "../../sending/mail-sources.ts";
 import type { BroadcastRef } from "./broadcast.ts";
-import * as plans from "./broadcast-plan.ts";
+import * as broadcastPlan from "./broadcast-plan.ts";
 import { type FanOutCursor, movedShard } from "./fan-out-cursors.ts";
 import type { Decisions } from "./fan-out-log.ts";
 import { createReleaseTimes } from "./local-time.ts";
-import * as moves from "./moved-contacts.ts";
+import * as movedContacts from "./moved-contacts.ts";
 import { type RecipientPage, readRecipients } from "./resend-audience.ts";
 
 /** Contacts of one chunk: they get the same mail at the same time. */
 export interface RecipientGroup {
-  part: plans.BroadcastPart | undefined;
+  part: broadcastPlan.BroadcastPart | undefined;
   /** Absent: at once. */
   releaseAt?: string | undefined;
   contacts: ContactItem[];
@@ -28,7 +28,7 @@ export interface RecipientGroup {
 
 export interface AudienceBatch {
   groups: RecipientGroup[];
-  countsByPart: Map<plans.BroadcastPart | undefined, SourceCounts>;
+  countsByPart: Map<broadcastPlan.BroadcastPart | undefined, SourceCounts>;
   /** The ids of the other contacts. */
   excluded: Decisions["excluded"];
   /** When the contacts and the suppression list began to be read (ISO 8601). */
@@ -39,7 +39,7 @@ export interface AudienceBatch {
 
 interface AudienceQuery {
   key: BroadcastRef;
-  plan: plans.BroadcastPlan;
+  plan: broadcastPlan.BroadcastPlan;
 }
 
 // With many parts it takes long to fill a chunk. These limits keep the work that a crash would
@@ -62,15 +62,16 @@ export async function* readAudience(
   const { orgId } = key;
   const readAt = now().toISOString();
   const site = await sites.find({ orgId }, plan.siteId);
-  const capDays = site.sendFrequencyCapDays ?? 0;
+  const { topic, isNotice } = plan;
+  const capDays = isNotice ? 0 : (site.sendFrequencyCapDays ?? 0);
   const readMails = createMailReader({ orgId, siteId: plan.siteId });
   const getReleaseTime = createReleaseTimes(plan);
-  const suppressionLookup = suppressions.createMarketingLookup(orgId, addressShardOf(plan, cursor));
+  const lookUpSuppressed = createSuppressionLookup(orgId, plan, cursor);
   let [batch, last] = [empty(), ""];
   let read = 0;
   for await (const { items, next, positionOf } of readPages({ key, plan }, cursor)) {
     for (const group of splitIntoBatches(items, contactsPerPage)) {
-      const suppressed = await suppressionLookup(listSubscribedEmails(group));
+      const suppressed = await lookUpSuppressed(group);
       const counted = await addMailsForCap(readMails, group, capDays);
       for (const [i, contact] of group.entries()) {
         if (isFull(batch, plan)) {
@@ -78,9 +79,9 @@ export async function* readAudience(
           batch = empty();
         }
         addContact(batch, contact, {
-          part: plans.assignPart(key, plan, contact.id),
+          part: broadcastPlan.assignPart(key, plan, contact.id),
           releaseAt: getReleaseTime(contact),
-          reason: getExclusionReason(counted[i], suppressed, { capDays, topic: plan.topic }),
+          reason: getExclusionReason(counted[i], suppressed, { capDays, topic, isNotice }),
         });
         last = positionOf(contact);
       }
@@ -93,9 +94,26 @@ export async function* readAudience(
   yield { ...batch, readAt, nextPosition: undefined };
 }
 
+/** Returns a function that finds the suppressed addresses of contacts. */
+function createSuppressionLookup(
+  orgId: number,
+  plan: broadcastPlan.BroadcastPlan,
+  cursor: FanOutCursor,
+): (contacts: ContactItem[]) => Promise<Set<string>> {
+  if (plan.isNotice)
+    return (contacts) =>
+      suppressionLookups.filterSuppressed(
+        orgId,
+        contacts.map(({ email }) => email),
+        { purpose: "transactional" },
+      );
+  const lookUp = suppressionLookups.createMarketingLookup(orgId, addressShardOf(plan, cursor));
+  return (contacts) => lookUp(listSubscribedEmails(contacts));
+}
+
 /** The email shard of all contacts that are read, if they are of one. */
 const addressShardOf = (
-  { audience }: plans.BroadcastPlan,
+  { audience }: broadcastPlan.BroadcastPlan,
   { shard }: FanOutCursor,
 ): string | undefined => (shard === movedShard || "resendOf" in audience ? undefined : shard);
 
@@ -106,10 +124,10 @@ async function* readPages(
   const { orgId } = key;
   const { audience } = plan;
   if ("resendOf" in audience) return yield* readRecipients(orgId, audience, { shard, after });
-  const contactQuery = await plans.buildContactQuery(orgId, plan);
-  const { positionOf } = moves;
+  const contactQuery = await broadcastPlan.buildContactQuery(orgId, plan);
+  const { positionOf } = movedContacts;
   if (shard === movedShard)
-    for await (const page of moves.readMovedContacts(key, plan, { ...contactQuery, after }))
+    for await (const page of movedContacts.readMovedContacts(key, plan, { ...contactQuery, after }))
       yield { ...page, positionOf };
   else {
     const projection = listAttributes(contactQuery);
@@ -126,29 +144,36 @@ const recipientAttributes = [
   "email",
   "status",
   "switchedTopics",
+  "snoozedUntil",
   "movedAt",
   "lastMarketingAt",
+  "merged",
   "firstName",
   "lastName",
   "phone",
   "company",
   "timezone",
+  "locale",
   "customFields",
 ];
 
 /** Undefined: all attributes. */
-function listAttributes({ test, attributes }: reader.ContactQuery): string[] | undefined {
+function listAttributes({ test, attributes }: contactReader.ContactQuery): string[] | undefined {
   if (test && !attributes) return undefined;
   return [...new Set([...recipientAttributes, ...(attributes ?? [])])];
 }
 
 /** Skips contacts whose address changed since the start: they are read after all shards. */
 async function* scanUnmoved(
-  { orgId, plan, shard }: { orgId: number; plan: plans.BroadcastPlan; shard: string },
-  contactQuery: Parameters<typeof reader.readShard>[2],
+  { orgId, plan, shard }: { orgId: number; plan: broadcastPlan.BroadcastPlan; shard: string },
+  contactQuery: Parameters<typeof contactReader.readShard>[2],
 ) {
-  const hasMoved = moves.createMoveTest(plan);
-  for await (const page of reader.readShard({ orgId, siteId: plan.siteId }, shard, contactQuery))
+  const hasMoved = movedContacts.createMoveTest(plan);
+  for await (const page of contactReader.readShard(
+    { orgId, siteId: plan.siteId },
+    shard,
+    contactQuery,
+  ))
     yield { ...page, items: page.items.filter((contact) => !hasMoved(contact)) };
 }
 
@@ -161,7 +186,7 @@ const empty = (): Omit<AudienceBatch, "readAt"> => ({
 
 function isFull(
   { groups }: Pick<AudienceBatch, "groups">,
-  { localTime }: plans.BroadcastPlan,
+  { localTime }: broadcastPlan.BroadcastPlan,
 ): boolean {
   const sizes = groups.map(({ contacts }) => contacts.length);
   const n = sizes.reduce((sum, size) => sum + size, 0);

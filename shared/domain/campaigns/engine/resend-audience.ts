@@ -5,11 +5,11 @@ import { emailShards, zeroPad } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
-import * as reading from "../../sending/read-sends.ts";
-import type { SendItem } from "../../sending/sends.ts";
+import * as readSends from "../../sending/read-sends.ts";
+import type { SendItem } from "../../sending/send-schema.ts";
 import type { ResendTarget } from "../campaign-schema.ts";
 import { movedShard } from "./fan-out-cursors.ts";
-import * as log from "./fan-out-log.ts";
+import * as fanOutLog from "./fan-out-log.ts";
 
 export interface ResendAudience {
   /** Id of the earlier campaign. */
@@ -66,15 +66,15 @@ export async function* readRecipients(
 
 /** Begins with the entry `start` again, because its contacts may be read only in part. */
 async function* readEntries(
-  ref: Parameters<typeof log.listLogEntries>[0],
+  ref: Parameters<typeof fanOutLog.listLogEntries>[0],
   shard: string,
   start: string | undefined,
-): AsyncGenerator<log.FanOutLogEntry> {
-  const first = start === undefined ? undefined : await log.findLogEntry(ref, start);
+): AsyncGenerator<fanOutLog.FanOutLogEntry> {
+  const first = start === undefined ? undefined : await fanOutLog.findLogEntry(ref, start);
   if (first) yield first;
   let after = start;
   do {
-    const { items, next } = await log.listLogEntries(ref, shard, after);
+    const { items, next } = await fanOutLog.listLogEntries(ref, shard, after);
     yield* items;
     after = next;
   } while (after !== undefined);
@@ -82,10 +82,10 @@ async function* readEntries(
 
 async function listWantedContactIds(
   orgId: number,
-  { blocks }: log.FanOutLogEntry,
+  { blocks }: fanOutLog.FanOutLogEntry,
   isWanted: (send: SendItem) => boolean,
 ): Promise<number[]> {
   const ids = blocks.flatMap(([block, n]) => chunks.listSendIds(block, n));
-  const sends = await reading.getSends(orgId, ids);
+  const sends = await readSends.getSends(orgId, ids);
   return sends.flatMap((send) => (send?.contactId && isWanted(send) ? send.contactId : []));
 }

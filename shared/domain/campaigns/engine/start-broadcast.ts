@@ -5,7 +5,7 @@ import { all, equals, oneOf } from "../../../adapters/dynamodb/conditions.ts";
 import { transact } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { emailShards } from "../../../keys.ts";
-import * as sources from "../../sending/mail-sources.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
 import {
   type Broadcast,
   dueSoonAttributes,
@@ -14,8 +14,8 @@ import {
   sourceOf,
   updateWrite,
 } from "./broadcast.ts";
-import * as plans from "./broadcast-plan.ts";
-import * as cursors from "./fan-out-cursors.ts";
+import * as broadcastPlan from "./broadcast-plan.ts";
+import * as fanOutCursors from "./fan-out-cursors.ts";
 
 const firstPollSeconds = 5;
 
@@ -25,7 +25,7 @@ const firstPollSeconds = 5;
  */
 export async function startBroadcast(
   broadcast: Broadcast,
-  plan: plans.BroadcastPlan,
+  plan: broadcastPlan.BroadcastPlan,
   start?: number,
 ): Promise<boolean> {
   const set = {
@@ -42,7 +42,7 @@ export async function startBroadcast(
         set,
         add: { revision: 1 },
         // A campaign that is sent at once does not wait for a local time.
-        remove: ["statusReason", ...(plan.localTime ? [] : ["localTime"])],
+        remove: ["statusReason", "failedStarts", ...(plan.localTime ? [] : ["localTime"])],
       },
       {
         if: all(
@@ -51,9 +51,9 @@ export async function startBroadcast(
         ),
       },
     ),
-    await plans.storePlanWrite(broadcast, plan),
-    ...cursors.createCursorWrites(broadcast),
-    sources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), "going"),
+    await broadcastPlan.storePlanWrite(broadcast, plan),
+    ...fanOutCursors.createCursorWrites(broadcast),
+    mailSources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), "going"),
   );
   if (isStarted)
     await Promise.all([

@@ -6,7 +6,7 @@ import { get, transact, type Write } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { deletedSites } from "../../../kernel/site-access.ts";
 import { indexAttributeNames } from "../../../keys.ts";
-import * as sources from "../../sending/mail-sources.ts";
+import * as mailSources from "../../sending/mail-sources.ts";
 import { countHandedOver } from "../../sending/mailing-stats.ts";
 import type { RecordEventType } from "../../webhooks/event-types.ts";
 import { noEvents, type PreparedEvents, prepareEvents } from "../../webhooks/record-events.ts";
@@ -28,7 +28,7 @@ interface Transition {
   from: BroadcastStatus[];
   to: BroadcastStatus;
   /** New state of the mail source. Absent when no mail was started. */
-  mailState?: sources.SourceState;
+  mailState?: mailSources.SourceState;
   set?: { statusReason?: string } & Record<string, unknown>;
   remove?: string[];
   extraCondition?: Condition;
@@ -50,7 +50,7 @@ async function transition(
   const isCommitted = await transact(
     change,
     ...(mailState
-      ? [sources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), mailState)]
+      ? [mailSources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), mailState)]
       : []),
     ...extraWrites,
     ...events.writes,
@@ -147,7 +147,7 @@ export async function pauseOrCancel(broadcast: Broadcast, reason: string): Promi
 
 /** The bounce alarm starts again from the current counts. */
 export async function resume(broadcast: Broadcast): Promise<boolean> {
-  const { all: numbers } = await sources.getSourceTotals(broadcast.orgId, sourceOf(broadcast));
+  const { all: numbers } = await mailSources.getSourceTotals(broadcast.orgId, sourceOf(broadcast));
   const set = { watchedFrom: toBounceCounts(numbers), ...dueSoonAttributes(broadcast.id) };
   const isResumed = await transition(broadcast, {
     from: ["paused"],
@@ -160,7 +160,7 @@ export async function resume(broadcast: Broadcast): Promise<boolean> {
   return isResumed;
 }
 
-export const toBounceCounts = (numbers: sources.SourceTotals): BounceCounts => ({
+export const toBounceCounts = (numbers: mailSources.SourceTotals): BounceCounts => ({
   handedOver: countHandedOver(numbers),
   bounced: (numbers.events.bouncedHard ?? 0) + (numbers.events.bouncedSoft ?? 0),
   complained: numbers.events.complained ?? 0,
@@ -171,7 +171,20 @@ export const hold = (broadcast: Broadcast, statusReason: string): Promise<boolea
     from: ["scheduled"],
     to: "held",
     set: { statusReason },
-    remove: indexAttributeNames("due"),
+    remove: [...indexAttributeNames("due"), "failedStarts"],
+  });
+
+/** It must be scheduled again. With a reason, it must be completed first. */
+export const returnToDraft = (broadcast: Broadcast, statusReason?: string): Promise<boolean> =>
+  transition(broadcast, {
+    from: ["scheduled", "held"],
+    to: "draft",
+    ...(statusReason ? { set: { statusReason } } : {}),
+    remove: [
+      ...indexAttributeNames("due"),
+      ...["scheduledAt", "localTime", "sendLate", "failedStarts"],
+      ...(statusReason ? [] : ["statusReason"]),
+    ],
   });
 
 /** All mail is settled. */

@@ -10,7 +10,7 @@ import { reportAccountEvent } from "../../../kernel/account-events.ts";
 import { keyedHash } from "../../../kernel/installation-secrets.ts";
 import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../../keys.ts";
-import * as attempts from "../attempt-limits.ts";
+import * as attemptLimits from "../attempt-limits.ts";
 import type { UserKey } from "../sessions.ts";
 import * as secondFactors from "./second-factors.ts";
 
@@ -92,7 +92,7 @@ export async function mailCode(mfaToken: string): Promise<void> {
         code: "method_unavailable",
       },
     );
-  await attempts.countMail("login code", challenge.email);
+  await attemptLimits.countMail("login code", challenge.email);
   const updated = await updateReturning<LoginChallenge>(
     update(
       keys.mfaToken(hash),

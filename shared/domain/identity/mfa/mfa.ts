@@ -7,42 +7,34 @@ import {
   any,
   type Condition,
   equals,
-  exists,
   present,
 } from "../../../adapters/dynamodb/conditions.ts";
-import {
-  checkCondition,
-  get,
-  remove,
-  transact,
-  update,
-  type Write,
-  write,
-} from "../../../adapters/dynamodb/table.ts";
+import { update, type Write, write } from "../../../adapters/dynamodb/table.ts";
 import { type Caller, requirePasswordLogin } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
-import { conflict, forbidden, invalid } from "../../../errors.ts";
-import { type AccountEvent, reportAccountEvent } from "../../../kernel/account-events.ts";
-import { exactlyOneOf } from "../../../kernel/either-or.ts";
-import { constantTimeEquals } from "../../../kernel/installation-secrets.ts";
+import { conflict, forbidden } from "../../../errors.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
+import { queueNotice } from "../../../kernel/security-notices.ts";
 import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
-import { keys, sha256 } from "../../../keys.ts";
+import { keys } from "../../../keys.ts";
 import * as accounts from "../accounts.ts";
-import * as attempts from "../attempt-limits.ts";
-import * as invitations from "../invitations.ts";
+import * as attemptLimits from "../attempt-limits.ts";
 import { userKeyOf } from "../members.ts";
 import * as passwords from "../passwords.ts";
 import type { UserKey } from "../sessions.ts";
 import * as sessions from "../sessions.ts";
-import * as challenges from "./login-challenges.ts";
+import {
+  MfaCode,
+  type MfaProof,
+  requireProof,
+  sixDigits,
+  stripSeparators,
+  wrongProof,
+} from "./mfa-proof.ts";
 import * as recoveryCodes from "./recovery-codes.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import * as secondFactors from "./second-factors.ts";
 import * as totp from "./totp.ts";
-
-/** Six digits from the app or a mail, or a recovery code. Spaces and hyphens are ignored. */
-export const MfaCode = z.string().min(1).max(30);
 
 const Factor = z
   .object({
@@ -110,13 +102,15 @@ export async function setUpTotp(
   };
 }
 
+const PasswordOfSetup = passwords.PasswordInput.optional().describe(
+  "Password of the user. Required if the login is more than 10 minutes ago, so that a stolen " +
+    "session cannot lock the user out.",
+);
+
 export const TotpSetup = z
   .object({
     code: MfaCode.describe("Current six-digit code of the app."),
-    password: passwords.PasswordInput.optional().describe(
-      "Password of the user. Required if the login is more than 10 minutes ago, so that a stolen " +
-        "session cannot lock the user out.",
-    ),
+    password: PasswordOfSetup,
   })
   .meta({ examples: [{ code: "123456" }] });
 export type TotpSetup = z.output<typeof TotpSetup>;
@@ -140,13 +134,13 @@ export async function enableTotp(
     throw conflict("No authenticator app is being set up: start with POST /mfa/totp/setup", {
       code: "setup_needed",
     });
-  if (password !== undefined) await requireProof(owner, user.email, { password });
-  else if (!(await sessions.isLoginWithin(caller.sessionHash!, freshLoginSeconds)))
-    throw passwordRequired();
-  const step = await attempts.withAttemptLimits([attempts.codeLimit(user.email)], async () =>
-    sixDigits.test(stripSeparators(code))
-      ? totp.findTimeStep(owner, pending, stripSeparators(code))
-      : undefined,
+  await requireFreshLogin(caller, user.email, password);
+  const step = await attemptLimits.withAttemptLimits(
+    [attemptLimits.codeLimit(user.email)],
+    async () =>
+      sixDigits.test(stripSeparators(code))
+        ? totp.findTimeStep(owner, pending, stripSeparators(code))
+        : undefined,
   );
   if (!step) throw wrongProof("code");
   const { codes, hashes } = await recoveryCodes.generateCodes(owner);
@@ -159,8 +153,31 @@ export async function enableTotp(
   await write(
     updateFactorsWrite(owner, { set, remove: ["pendingTotp"] }, equals("pendingTotp", pending)),
   );
+  await tellFactorIsOn(owner);
   return { enabled: true, recoveryCodes: codes };
 }
+
+export const EmailOtpSetup = z
+  .object({ password: PasswordOfSetup })
+  .meta({ examples: [{ password: "a long pass phrase" }] });
+export type EmailOtpSetup = z.output<typeof EmailOtpSetup>;
+
+/**
+ * For every change that turns a second factor on. Throws 403 `password_required` without a
+ * password if the login is not fresh, and 400 `wrong_password`.
+ */
+async function requireFreshLogin(
+  caller: Caller,
+  email: string,
+  password: string | undefined,
+): Promise<void> {
+  if (password !== undefined) return requireProof(userKeyOf(caller), email, { password });
+  if (!(await sessions.isLoginWithin(caller.sessionHash!, freshLoginSeconds)))
+    throw passwordRequired();
+}
+
+const tellFactorIsOn = ({ orgId, userId }: UserKey): Promise<void> =>
+  queueNotice("second_factor_on", { orgId, userId });
 
 const passwordRequired = () =>
   forbidden("The login is more than 10 minutes ago: give the password too", {
@@ -169,18 +186,23 @@ const passwordRequired = () =>
 
 /**
  * Logins need a code from now on. Returns recovery codes if it is the first second factor.
- * Idempotent.
+ * Idempotent. Throws 400 `wrong_password`, and 403 `password_required` without a password if the
+ * login is not fresh.
  */
 export async function enableEmailOtp(
   caller: Caller,
+  { password }: EmailOtpSetup = {},
 ): Promise<{ enabled: true; recoveryCodes?: string[] }> {
   requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const factors = await secondFactors.getSecondFactors(owner);
   if (factors?.emailOtpSince) return { enabled: true };
+  const { user } = await accounts.getProfile(owner);
+  await requireFreshLogin(caller, user.email, password);
   const set = { emailOtpSince: now().toISOString() };
   if (factors?.totp) {
     await write(updateFactorsWrite(owner, { set }, present("totp")));
+    await tellFactorIsOn(owner);
     return { enabled: true };
   }
   const { codes, hashes } = await recoveryCodes.generateCodes(owner);
@@ -191,22 +213,9 @@ export async function enableEmailOtp(
       all(absent("totp"), absent("emailOtpSince")),
     ),
   );
+  await tellFactorIsOn(owner);
   return { enabled: true, recoveryCodes: codes };
 }
-
-/** Proof that the user is present: a code or the password. */
-export const MfaProof = exactlyOneOf(
-  z.object({
-    code: MfaCode.optional().describe(
-      "Code of the authenticator app, or a recovery code. Give either this or `password`.",
-    ),
-    password: passwords.PasswordInput.optional().describe(
-      "Password of the user. Give either this or `code`.",
-    ),
-  }),
-  ["code", "password"],
-).meta({ id: "MfaProof" });
-export type MfaProof = z.output<typeof MfaProof>;
 
 export const disableTotp = (caller: Caller, proof: MfaProof) =>
   disable(caller, proof, {
@@ -268,153 +277,4 @@ export async function replaceRecoveryCodes(
 const secondFactorOff = () =>
   conflict("No second factor is turned on: recovery codes come with the first one", {
     code: "second_factor_off",
-  });
-
-/** Throws 400 `wrong_code` or `wrong_password`, which count as failed logins. */
-async function requireProof(owner: UserKey, email: string, proof: MfaProof): Promise<void> {
-  const limits = [attempts.accountLimit(email), attempts.codeLimit(email)];
-  const proven = await attempts.withAttemptLimits(limits, async () =>
-    (await verifyProof(owner, email, proof)) ? true : undefined,
-  );
-  if (!proven) throw wrongProof(proof.code === undefined ? "password" : "code");
-}
-
-async function verifyProof(
-  owner: UserKey,
-  email: string,
-  { code, password }: MfaProof,
-): Promise<boolean> {
-  if (code === undefined)
-    return passwords.verifyPassword(
-      password!,
-      (await get<accounts.LoginRecord>(keys.user(email)))?.password,
-    );
-  const factors = await secondFactors.getSecondFactors(owner);
-  const useCode = factors && (await useOwnCodeWrite(owner, factors, code));
-  return useCode !== undefined && transact(useCode);
-}
-
-/** Uses up a code from the app or a recovery code. Undefined if the code is wrong. */
-const useOwnCodeWrite = async (
-  user: UserKey,
-  factors: SecondFactors,
-  code: string,
-): Promise<Write | undefined> =>
-  sixDigits.test(stripSeparators(code))
-    ? totp.useCodeWrite(user, factors, stripSeparators(code))
-    : recoveryCodes.useCodeWrite(user, factors, code);
-
-const sixDigits = /^\d{6}$/;
-const stripSeparators = (code: string): string => code.replace(/[\s-]/g, "");
-
-export const requestCode = challenges.mailCode;
-
-/**
- * Opens the session if the code is right. Throws 401 `wrong_code`, or `invalid_token` if the token
- * was used, is older than 10 minutes or has no tries left. Failures count as failed logins.
- */
-export async function verifyLogin(
-  { mfaToken, code }: { mfaToken: string; code: string },
-  client: sessions.SessionClient,
-): Promise<accounts.OpenedSession> {
-  const hash = sha256(mfaToken);
-  let refusal = challenges.invalidToken();
-  const opened = await attempts.withAttemptLimits(
-    [attempts.clientLimit(client.address)],
-    async () => {
-      const challenge = await challenges.getChallenge(hash);
-      if (!challenge) return undefined;
-      accounts.reportLogin("verifyMfaCode", challenge, { outcome: "failed" });
-      return attempts.withAttemptLimits(
-        [attempts.accountLimit(challenge.email), attempts.codeLimit(challenge.email)],
-        async () => {
-          const counted = await challenges.countTry(hash);
-          if (counted && counted.tries < challenges.maxTries) refusal = challenges.wrongCode();
-          return counted && completeLogin({ hash, challenge: counted, client }, code);
-        },
-      );
-    },
-  );
-  if (!opened) throw refusal;
-  return opened;
-}
-
-// Uses the code, deletes the challenge and opens the session in one transaction, so a code opens
-// exactly one session.
-async function completeLogin(
-  { hash, challenge, client }: PendingLogin,
-  code: string,
-): Promise<accounts.OpenedSession | undefined> {
-  const [factors, login] = await Promise.all([
-    secondFactors.getSecondFactors(challenge),
-    get<accounts.LoginRecord>(keys.user(challenge.email)),
-  ]);
-  const useCode = factors && (await useCodeWrites({ hash, challenge, factors }, code));
-  if (!useCode || login?.passwordChangedAt !== challenge.passwordChangedAt) return undefined;
-  const { opened, writes, event } = await prepareSession(challenge, login, client);
-  const committed = await transact(
-    remove(keys.mfaToken(hash), { if: all(exists, equals("codes", challenge.codes)) }),
-    ...useCode,
-    ...writes,
-  );
-  if (!committed) return undefined;
-  reportAccountEvent(event);
-  return opened;
-}
-
-interface PreparedSession {
-  opened: accounts.OpenedSession;
-  writes: Write[];
-  /** To report after the writes. */
-  event: AccountEvent;
-}
-
-async function prepareSession(
-  { invitation }: challenges.LoginChallenge,
-  login: accounts.LoginRecord,
-  client: sessions.SessionClient,
-): Promise<PreparedSession> {
-  if (invitation !== undefined) {
-    const prepared = await invitations.prepareAcceptance(invitation, login, client);
-    return { ...prepared, event: { ...prepared.acceptance, action: "acceptInvitation" } };
-  }
-  const prepared = await accounts.prepareLogin(login, client);
-  const { user, organization } = prepared.opened;
-  const event = { orgId: organization.id, userId: user.id, outcome: "done" as const };
-  return { ...prepared, event: { ...event, action: "verifyMfaCode" } };
-}
-
-interface PendingLogin {
-  hash: string;
-  challenge: challenges.LoginChallenge;
-  client: sessions.SessionClient;
-}
-
-/** A login that waits for its second factor. */
-interface OpenLogin {
-  hash: string;
-  challenge: challenges.LoginChallenge;
-  factors: SecondFactors;
-}
-
-async function useCodeWrites(
-  { hash, challenge, factors }: OpenLogin,
-  code: string,
-): Promise<Write[] | undefined> {
-  const own = await useOwnCodeWrite(challenge, factors, code);
-  if (own) return [own];
-  const mailed =
-    factors.emailOtpSince === undefined
-      ? undefined
-      : await challenges.getCurrentCode(hash, challenge);
-  // The challenge is deleted in the same transaction, so the mailed code needs no write of its own.
-  return mailed !== undefined && constantTimeEquals(stripSeparators(code), mailed)
-    ? [checkCondition(factorsKey(challenge), present("emailOtpSince"))]
-    : undefined;
-}
-
-const wrongProof = (path: "code" | "password") =>
-  invalid(`The ${path} is wrong`, {
-    code: `wrong_${path}`,
-    details: [{ path, message: `the ${path} is wrong` }],
   });

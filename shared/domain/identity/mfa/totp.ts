@@ -3,7 +3,7 @@
 import { Secret, TOTP } from "otpauth";
 import { absent, all, any, equals, lessThan } from "../../../adapters/dynamodb/conditions.ts";
 import { update, type Write } from "../../../adapters/dynamodb/table.ts";
-import * as vault from "../../../adapters/kms/encryption.ts";
+import * as encryption from "../../../adapters/kms/encryption.ts";
 import { now } from "../../../clock.ts";
 import { keys } from "../../../keys.ts";
 import type { UserKey } from "../sessions.ts";
@@ -22,7 +22,7 @@ export function generateSecret(email: string): { secret: string; otpauthUrl: str
 }
 
 export const sealSecret = (user: UserKey, secret: string): Promise<string> =>
-  vault.encrypt(secret, contextOf(user));
+  encryption.encrypt(secret, contextOf(user));
 
 /** The time step of the code. Undefined if the code is wrong. */
 export async function findTimeStep(
@@ -30,7 +30,7 @@ export async function findTimeStep(
   sealed: string,
   code: string,
 ): Promise<number | undefined> {
-  const totp = createTotp(await vault.decrypt(sealed, contextOf(user)));
+  const totp = createTotp(await encryption.decrypt(sealed, contextOf(user)));
   const timestamp = now().getTime();
   const delta = totp.validate({ token: code, timestamp, window: allowedSteps });
   return delta === null ? undefined : totp.counter({ timestamp }) + delta;
@@ -52,7 +52,7 @@ export async function useCodeWrite(
   );
 }
 
-const contextOf = ({ orgId, userId }: UserKey): vault.EncryptionContext => ({
+const contextOf = ({ orgId, userId }: UserKey): encryption.EncryptionContext => ({
   orgId: String(orgId),
   userId: String(userId),
   purpose: "totp",

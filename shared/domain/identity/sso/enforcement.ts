@@ -17,12 +17,11 @@ export interface SsoMark {
 
 interface MemberOfDomain {
   email: string;
-  /** Undefined: an owner. */
-  role?: RoleName | undefined;
+  role: RoleName;
 }
 
 /** Owners are exempt, so that a provider that fails locks nobody out for good. */
-export const requiresSso = ({ sso }: SsoMark, { email, role = "owner" }: MemberOfDomain): boolean =>
+export const requiresSso = ({ sso }: SsoMark, { email, role }: MemberOfDomain): boolean =>
   role !== "owner" && sso !== undefined && sso.enforcedDomains.includes(domainOf(email));
 
 /** The URL that starts a login. It redirects a browser to the provider. */

@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { equals, exists, isNew } from "../../../adapters/dynamodb/conditions.ts";
 import { get, put, remove as removeItem, update, write } from "../../../adapters/dynamodb/table.ts";
-import * as vault from "../../../adapters/kms/encryption.ts";
+import * as encryption from "../../../adapters/kms/encryption.ts";
 import {
   checkProvider,
   type ProviderClient,
@@ -18,6 +18,7 @@ import { randomBase62 } from "../../../ids.ts";
 import { findUrlFault } from "../../../kernel/public-urls.ts";
 import { CreatedAt, Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
+import { queueNotice } from "../../../kernel/security-notices.ts";
 import { keys } from "../../../keys.ts";
 import { roleNames } from "../../../rights.ts";
 import { getDomainHolder, holdsDomainCheck } from "../domain-holders.ts";
@@ -194,6 +195,7 @@ export const change = ({ orgId }: Caller, changes: SsoChanges): Promise<Sso> =>
       update(keys.organization(orgId), { set: mark }, { if: exists }),
       ...checked.map((name) => holdsDomainCheck(orgId, name)),
     );
+    await queueNotice("sso_changed", { orgId });
     return toApi(orgId, item);
   });
 
@@ -220,7 +222,7 @@ async function applyChanges(
     ...merged,
     ...(!isSameProvider && { providerId: randomBase62(16), verifiedAt: null, lastFailure: null }),
     ...(clientSecret !== undefined && {
-      clientSecret: await vault.encrypt(clientSecret, encryptionContext(orgId)),
+      clientSecret: await encryption.encrypt(clientSecret, encryptionContext(orgId)),
     }),
     domains: [...new Set(merged.domains)],
     createdAt: stored?.createdAt ?? at,
@@ -259,6 +261,7 @@ export async function remove({ orgId }: Caller): Promise<void> {
     removeItem(keys.sso(orgId), { if: exists, orThrow: notConfigured() }),
     update(keys.organization(orgId), { remove: ["sso"] }, { if: exists }),
   );
+  await queueNotice("sso_removed", { orgId });
 }
 
 const notConfigured = () => missing("The organization has no single sign-on");
@@ -314,7 +317,7 @@ export const providerClientOf = async (
 ): Promise<ProviderClient> => ({
   issuer,
   clientId,
-  clientSecret: await vault.decrypt(clientSecret, encryptionContext(orgId)),
+  clientSecret: await encryption.decrypt(clientSecret, encryptionContext(orgId)),
   redirectUri: redirectUriOf(orgId),
   allowLoopback: config.allowLoopbackWebhooks,
 });

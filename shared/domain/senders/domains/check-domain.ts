@@ -22,7 +22,7 @@ import {
   ranges,
 } from "../../../keys.ts";
 import { prepareEvents } from "../../webhooks/record-events.ts";
-import type { SendingConfig } from "../sending-configs.ts";
+import type { SendingConfig } from "../sending-config-schema.ts";
 import { type DomainIdentity, expectedRecords } from "./expected-records.ts";
 import { lookUpRecords, type RecordResult } from "./look-up-records.ts";
 import { isHeld, nextState, type VerificationState } from "./verification-state.ts";

@@ -25,7 +25,7 @@ import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
 import { getDomainHolder } from "../../identity/domain-holders.ts";
 import { registeredDomain } from "../public-suffixes.ts";
 import { type DomainRecord, listProviders, releaseDomainWrite } from "./check-domain.ts";
-import * as names from "./domains-by-name.ts";
+import * as domainsByName from "./domains-by-name.ts";
 import { enqueueCheck } from "./enqueue-check.ts";
 import { expectedRecords, recordPurposes } from "./expected-records.ts";
 import { completeSpf, recordKey, recordStates } from "./look-up-records.ts";
@@ -165,7 +165,7 @@ export type DomainChanges = z.output<typeof DomainChanges>;
 export async function add(caller: CallerScope, input: NewDomain): Promise<DomainDetail> {
   const name = parseDomainName(input.name);
   const [existing, holder] = await Promise.all([
-    names.getByName(caller.orgId, name),
+    domainsByName.getByName(caller.orgId, name),
     getDomainHolder(name),
   ]);
   if (existing) return checkAgain(caller, existing.domainId);
@@ -221,7 +221,9 @@ async function insert(caller: CallerScope, name: string, input: NewDomain): Prom
   } catch (error) {
     // Another request of the organization added the domain first.
     const other =
-      error instanceof ConditionFailed ? await names.getByName(caller.orgId, name) : undefined;
+      error instanceof ConditionFailed
+        ? await domainsByName.getByName(caller.orgId, name)
+        : undefined;
     if (!other) throw error;
     return find(caller, other.domainId);
   }

@@ -20,7 +20,6 @@ import { Count } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys } from "../../../keys.ts";
 import * as credits from "../../billing/credits.ts";
-import { gatherCredits } from "../../billing/quota.ts";
 
 export const freePerMonth = 100;
 
@@ -151,8 +150,6 @@ async function recordUsage(
     const freeUsed = (await get<MonthUsage>(keys.validationMonth(orgId, month)))?.free ?? 0;
     const usage = splitFreeAndPaid(billable, freeUsed);
     try {
-      if (usage.paid)
-        await gatherCredits(orgId, usage.paid * centsEach * credits.millicentsPerCent);
       if (billable) await write(...usageWrites(request, freeUsed, usage));
       return { ...usage, left: Math.max(0, freePerMonth - freeUsed - usage.free) };
     } catch (error) {

@@ -4,26 +4,15 @@
 // its first delivery event, or at the hand-over if the provider did not accept it.
 
 import { type Condition, exists } from "../../../adapters/dynamodb/conditions.ts";
-import {
-  get,
-  getMany,
-  queryAll,
-  transact,
-  update,
-  type Write,
-} from "../../../adapters/dynamodb/table.ts";
-import { epochSeconds, now } from "../../../clock.ts";
-import * as liquid from "../../../email/liquid.ts";
+import { get, getMany, transact, update, type Write } from "../../../adapters/dynamodb/table.ts";
+import { epochSeconds } from "../../../clock.ts";
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
-import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
-import { isStorable } from "../../../kernel/stored-json.ts";
-import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
+import { splitIntoBatches } from "../../../kernel/parallel.ts";
+import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
-import { type MailSource, toSourceFields } from "../mail-sources.ts";
-import { toSendFields } from "../provider-calls/provider-call.ts";
-import { mergeVariables } from "../rendering/compose.ts";
-import type { SendItem } from "../sends.ts";
-import type { CallResult } from "./lanes.ts";
+import type { PinnedBrand } from "../../content/mail-brand.ts";
+import { chooseTranslation, type TemplateLanguages } from "../../content/template-translations.ts";
+import type { MailSource } from "../mail-sources.ts";
 
 export const recipientsPerChunk = 500;
 /** A chunk whose hand-over has not begun by then expires. */
@@ -40,6 +29,8 @@ export interface ChunkRecipient {
   metadata?: Record<string, unknown> | undefined;
   opens?: boolean | undefined;
   clicks?: boolean | undefined;
+  /** The language that the recipient reads, if the mail may have translations. */
+  locale?: string | undefined;
   /** Why the mail is not sent. */
   error?: string | undefined;
 }
@@ -57,7 +48,12 @@ export interface ChunkHead {
   tags?: string[] | undefined;
   /** With Liquid. */
   subject: string;
+  /** The language of the mail without translation. */
+  locale?: TemplateLanguages["locale"];
+  /** The subject of each translation, with Liquid. */
+  subjects?: TemplateLanguages["subjects"];
   variables: Record<string, unknown>;
+  brand?: PinnedBrand | undefined;
   createdAt: string;
   /** The time for Liquid (ISO 8601). Absent: `createdAt`. */
   liquidNow?: string | undefined;
@@ -74,6 +70,8 @@ export interface ChunkHead {
   capDays?: number | undefined;
   /** Contacts who are not subscribed to it are left out. */
   topic?: MailTopic | undefined;
+  /** The mail also goes to contacts who unsubscribed. */
+  isNotice?: true | undefined;
   /** Accepted mails are counted by the mail log, not on their contacts. */
   isLogged?: boolean | undefined;
   /**
@@ -103,12 +101,30 @@ interface StoredChunk extends Chunk {
 
 // A page of 50 sends reads at most 10 chunks, and their results.
 const minRecipientsWithoutItems = 5;
-// Every page and every run of events reads the whole chunk.
+// Every page and every round of events reads the whole chunk.
 const maxBytesWithoutItems = 64_000;
 
 /** Chunks over 200 KB are stored in S3, where they expire. */
 const needsItems = ({ n, gz }: ChunkItem): boolean =>
   n < minRecipientsWithoutItems || gz === undefined || gz.length > maxBytesWithoutItems;
+
+/** `subject` replaces that of each translation. */
+export const toHeadLanguages = (
+  { locale, subjects }: TemplateLanguages = {},
+  subject: string | undefined,
+): Pick<ChunkHead, "locale" | "subjects"> => ({
+  locale: locale ?? undefined,
+  subjects:
+    subjects && subject !== undefined
+      ? Object.fromEntries(Object.keys(subjects).map((translation) => [translation, subject]))
+      : subjects,
+});
+
+/** The recipients with the translation that each gets, in place of the language that each reads. */
+export const withTranslations = (head: ChunkHead, lines: ChunkRecipient[]): ChunkRecipient[] =>
+  lines.map((line) =>
+    line.locale === undefined ? line : { ...line, locale: chooseTranslation(head, line.locale) },
+  );
 
 export const sendIdOf = (block: number, { i }: Pick<ChunkRecipient, "i">): number =>
   block * idsPerBlock + i;
@@ -193,167 +209,4 @@ export async function getBatchSize(orgId: number, block: number): Promise<number
   ]);
   if (first) return first.n + (second?.n ?? 0);
   return send ? idsPerBlock : 0;
-}
-
-/** A send without an item of its own, read from its chunk. */
-export async function getChunkSend(orgId: number, sendId: number): Promise<SendItem | undefined> {
-  return (await getChunkSends(orgId, [sendId], { consistent: true }))[0];
-}
-
-// Each chunk has up to 500 recipients in memory while it is read.
-const chunksInParallel = 16;
-
-/**
- * Reads sends from their chunks and the results of their calls: accepted, or with the state before
- * the hand-over. Leaves out ids that are in no chunk.
- */
-export async function getChunkSends(
-  orgId: number,
-  sendIds: number[],
-  { consistent = false, rendersSubject = true } = {},
-): Promise<SendItem[]> {
-  const toItem = rendersSubject ? toSendItem : toUnrenderedSend;
-  const sends = await inParallel(chunksInParallel, groupByChunk(sendIds), async (ids) => {
-    const [block, chunk] = [blockOf(ids[0]!), chunkNumberOf(ids[0]!)];
-    const [item, accepted] = await Promise.all([
-      get<ChunkItem>(keys.chunk(orgId, block, chunk), { consistent }),
-      getAcceptedFields(orgId, { block, chunk, consistent }),
-    ]);
-    if (!item) return [];
-    const { head, lines } = await decompress<Chunk>(item);
-    const wanted = new Set(ids);
-    return lines
-      .filter((recipient) => wanted.has(sendIdOf(block, recipient)))
-      .map((recipient): SendItem => {
-        const send = toItem(head, block, recipient);
-        const result = accepted.get(recipient.i);
-        if (result) return { ...send, ...result, contactId: send.contactId ?? result.contactId };
-        return item.cancelled ? { ...send, status: "cancelled" } : send;
-      });
-  });
-  return sends.flat();
-}
-
-const groupByChunk = (sendIds: number[]): number[][] => [
-  ...Map.groupBy(sendIds, (id) => `${blockOf(id)}/${chunkNumberOf(id)}`).values(),
-];
-
-/** The fields of a send that the provider's response sets. */
-type AcceptedFields = Pick<
-  SendItem,
-  "status" | "provider" | "providerMessageId" | "sentAt" | "contactId"
->;
-
-/** By index: what the results of a chunk say about the accepted sends that have no items. */
-async function getAcceptedFields(
-  orgId: number,
-  { block, chunk, consistent }: { block: number; chunk: number; consistent: boolean },
-): Promise<Map<number, AcceptedFields>> {
-  const items = await queryAll<CompressedValue>(ranges.chunkResults(orgId, block, chunk), {
-    consistent,
-  });
-  const results = await Promise.all(items.map((item) => decompress<CallResult>(item)));
-  return new Map(
-    results.flatMap(({ at, provider, contactIds = {}, outcomes }) =>
-      outcomes.flatMap(([i, outcome]): [number, AcceptedFields][] =>
-        at !== undefined && outcome.status === "accepted"
-          ? [
-              [
-                i,
-                {
-                  ...toSendFields(outcome, at),
-                  provider,
-                  contactId: contactIds[i],
-                } as AcceptedFields,
-              ],
-            ]
-          : [],
-      ),
-    ),
-  );
-}
-
-/**
- * Completes sends whose item was inserted by an event before the provider's response was stored:
- * adds the fields from the response and keeps the state from the event.
- */
-export async function addAcceptedFields<S extends SendItem | undefined>(
-  orgId: number,
-  sends: S[],
-  { consistent = false } = {},
-): Promise<S[]> {
-  const early = sends.flatMap((send) => (send?.early && !send.sentAt ? send.id : []));
-  if (!early.length) return sends;
-  const fields = new Map<number, AcceptedFields>();
-  await inParallel(chunksInParallel, groupByChunk(early), async ([id = 0]) => {
-    const [block, chunk] = [blockOf(id), chunkNumberOf(id)];
-    const accepted = await getAcceptedFields(orgId, { block, chunk, consistent });
-    for (const [i, result] of accepted) fields.set(sendIdOf(block, { i }), result);
-  });
-  return sends.map((send) => {
-    const result = send && !send.sentAt ? fields.get(send.id) : undefined;
-    if (!send || !result) return send;
-    const { status: _, contactId, ...response } = result;
-    // An erased send has null as its contact.
-    return { ...send, ...response, ...(send.contactId === undefined && { contactId }) };
-  });
-}
-
-/**
- * The send of a recipient before the hand-over: scheduled or queued, or failed if it has an error.
- */
-export const toSendItem = (
-  head: ChunkHead,
-  block: number,
-  recipient: ChunkRecipient,
-): SendItem => ({
-  ...toUnrenderedSend(head, block, recipient),
-  subject: renderSubjectOrSource(head, recipient),
-});
-
-/** The same with the Liquid source of the subject, which takes most of the time to render. */
-function toUnrenderedSend(head: ChunkHead, block: number, recipient: ChunkRecipient): SendItem {
-  const pendingStatus =
-    head.scheduledAt && head.scheduledAt > now().toISOString() ? "scheduled" : "queued";
-  return {
-    id: sendIdOf(block, recipient),
-    siteId: head.siteId,
-    contactId: recipient.contactId,
-    toEmail: recipient.to,
-    fromEmail: head.fromEmail,
-    fromName: head.fromName,
-    bcc: head.bcc,
-    tags: head.tags,
-    subject: head.subject,
-    status: recipient.error ? "failed" : pendingStatus,
-    error: recipient.error,
-    provider: head.provider,
-    sendingConfigId: head.sendingConfigId,
-    templateId: head.templateId,
-    batchId: head.source ? undefined : head.batchId,
-    ...(head.source && toSourceFields(head.source)),
-    metadata: isStorable(recipient.metadata) ? recipient.metadata : undefined,
-    charged:
-      head.charge && !recipient.error && recipient.i >= head.charge.from
-        ? head.charge.each
-        : undefined,
-    secure: head.secure,
-    createdAt: head.createdAt,
-    scheduledAt: head.scheduledAt,
-    v: 0,
-  };
-}
-
-/** The rendered subject, or its Liquid source if it cannot be rendered for this recipient. */
-function renderSubjectOrSource(head: ChunkHead, recipient: ChunkRecipient): string {
-  try {
-    const compiled = liquid.compile(head.subject, { escape: false, field: "subject" });
-    const { text } = liquid.render(compiled, mergeVariables(head, recipient), {
-      now: new Date(head.liquidNow ?? head.createdAt),
-      budget: liquid.Budget.forSubject(),
-    });
-    return text.replace(/\s+/g, " ").slice(0, 300);
-  } catch {
-    return head.subject.slice(0, 300);
-  }
 }

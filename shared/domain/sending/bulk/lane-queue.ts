@@ -3,17 +3,15 @@
 import { queryPages } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { ranges } from "../../../keys.ts";
-import type { LaneRunResult, QueuedChunk } from "./lanes.ts";
-import * as lanes from "./lanes.ts";
-import { maxParallelCalls } from "./parallel-calls.ts";
+import type { QueuedChunk } from "./queued-chunk.ts";
+import type { HandOverResult } from "./runner.ts";
 
 export interface ChunksInHand {
   isEmpty(): boolean;
-  list(): QueuedChunk[];
   sortKeys(): Set<string>;
   /** A runner with `width` calls in flight can take another chunk. */
   hasRoom(width: number): boolean;
-  add(chunk: QueuedChunk, result: Promise<LaneRunResult>): void;
+  add(chunk: QueuedChunk, result: Promise<HandOverResult>): void;
   /** Resolves when one of the chunks is done or has failed. */
   nextIsDone(): Promise<void>;
   /** An error of the runner itself. */
@@ -21,7 +19,7 @@ export interface ChunksInHand {
   /** A chunk has to wait or has failed, so no further one starts. */
   mustEnd(): boolean;
   /** Throws the first error. */
-  combineResults(): LaneRunResult;
+  combineResults(): HandOverResult;
 }
 
 // Sequences and small audiences make small chunks with one call each. One after the other they
@@ -34,8 +32,8 @@ export function createChunksInHand(): ChunksInHand {
   const chunks = new Map<string, { chunk: QueuedChunk; work: Promise<void> }>();
   const failures: unknown[] = [];
   const fail = (error: unknown) => void failures.push(error);
-  const combined: LaneRunResult = { done: true, hasProgress: false };
-  const addResult = ({ done, delay, hasProgress }: LaneRunResult) => {
+  const combined: HandOverResult = { done: true, hasProgress: false };
+  const addResult = ({ done, delay, hasProgress }: HandOverResult) => {
     combined.done &&= done;
     combined.hasProgress ||= hasProgress;
     combined.delay = chooseDelay(combined.delay, delay);
@@ -43,7 +41,6 @@ export function createChunksInHand(): ChunksInHand {
   const countMails = () => [...chunks.values()].reduce((sum, { chunk: { n } }) => sum + n, 0);
   return {
     isEmpty: () => chunks.size === 0,
-    list: () => [...chunks.values()].map(({ chunk }) => chunk),
     sortKeys: () => new Set(chunks.keys()),
     hasRoom: (width) =>
       chunks.size < width && countMails() < chunksPerPlace * width * mailsPerParallelCall,
@@ -63,7 +60,10 @@ export function createChunksInHand(): ChunksInHand {
 }
 
 /** What the provider asks for comes before the wait for a slot; of equal reasons, the shortest. */
-function chooseDelay(a: LaneRunResult["delay"], b: LaneRunResult["delay"]): LaneRunResult["delay"] {
+function chooseDelay(
+  a: HandOverResult["delay"],
+  b: HandOverResult["delay"],
+): HandOverResult["delay"] {
   if (!a || !b) return a ?? b;
   if ((a.reason === "turn") !== (b.reason === "turn")) return a.reason === "turn" ? b : a;
   return a.seconds <= b.seconds ? a : b;
@@ -74,41 +74,25 @@ export interface QueueReader {
   next(inHand: ChunksInHand, width: number): Promise<QueuedChunk | undefined>;
   /** When the next look finds a chunk, if the last one found none (ISO 8601). */
   nextAt(): string | undefined;
-  /** The last look found enough chunks for another runner. */
-  isLong(): boolean;
-}
-
-const minChunksOfLongQueue = maxParallelCalls;
-
-interface ReadLane {
-  orgId: number;
-  configId: number;
-  owner: string;
 }
 
 /** Reads the queue from its start, so that a chunk that was released keeps its place. */
-export function createQueueReader({ orgId, configId, owner }: ReadLane): QueueReader {
+export function createQueueReader(orgId: number, configId: number): QueueReader {
   let waiting: QueuedChunk[] = [];
   let nextAt: string | undefined;
-  let [isAlone, isLong] = [false, false];
+  let isAlone = false;
   const read = async (inHand: Set<string>, width: number) => {
     const at = now().toISOString();
     const due: QueuedChunk[] = [];
-    const laterTimes: string[] = [];
+    let later: QueuedChunk | undefined;
     const options = { limit: inHand.size + width, consistent: true };
     const pages = queryPages<QueuedChunk>(ranges.queuedChunks(orgId, configId), options);
     for await (const { items } of pages) {
-      for (const chunk of items) {
-        if (inHand.has(chunk.sk)) continue;
-        if (lanes.isLeasedByOther(chunk, owner)) laterTimes.push(chunk.lease!);
-        else if (chunk.at > at) laterTimes.push(chunk.at);
-        else due.push(chunk);
-      }
-      // The chunks of other runners come first.
-      if (due.length >= width || items.some((chunk) => chunk.at > at)) break;
+      due.push(...items.filter((chunk) => chunk.at <= at && !inHand.has(chunk.sk)));
+      later = items.find((chunk) => chunk.at > at);
+      if (later || due.length >= width) break;
     }
-    nextAt = due.length ? undefined : laterTimes.sort()[0];
-    isLong = due.length >= minChunksOfLongQueue;
+    nextAt = due.length ? undefined : later?.at;
     const end = due.findIndex(({ source }) => !source);
     return end < 0 ? due : due.slice(0, Math.max(1, end));
   };
@@ -129,6 +113,5 @@ export function createQueueReader({ orgId, configId, owner }: ReadLane): QueueRe
       return chunk?.source || isAlone ? chunk : undefined;
     },
     nextAt: () => nextAt,
-    isLong: () => isLong,
   };
 }

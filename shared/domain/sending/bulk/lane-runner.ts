@@ -1,35 +1,31 @@
 // Hands over the chunks of a lane. One runner at a time holds the lane's lease. It shares the rate
 // limiter with single sends. When it stops, the due index finds the lane again.
-// While many chunks wait, assistants take chunks from the same lane: up to three further runners,
-// each with a place on the lane item. They start only while that runner has the lane, and from then
-// on each chunk has a lease of its own. Pauses and the circuit breaker are those of the lane.
 import { all, equals, present } from "../../../adapters/dynamodb/conditions.ts";
 import { get, transact, update } from "../../../adapters/dynamodb/table.ts";
 import { maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds, now, sleep } from "../../../clock.ts";
-import { undefinedIfMissing } from "../../../errors.ts";
-import * as leases from "../../../kernel/lease.ts";
+import * as leases from "../../../kernel/leases.ts";
 import * as log from "../../../kernel/log.ts";
 import { indexAttributeNames, type Key, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { createDepartureReader } from "../../audience/contacts/departures.ts";
 import { createSourceStateReader } from "../mail-sources.ts";
-import { findConfig } from "../provider-calls/provider-call.ts";
 import {
   computeBackOff,
   type HandOverDelay,
   hasFailures,
   isBreakerOpen,
-  isPaused,
   type LimiterState,
   maxSleepMs,
   reportOpenBreaker,
   resetBreaker,
 } from "../provider-calls/rate-limiter.ts";
 import { type ChunkHandOver, handOverChunk } from "./hand-over.ts";
-import { type ChunksInHand, createChunksInHand, createQueueReader } from "./lane-queue.ts";
+import { createChunksInHand, createQueueReader } from "./lane-queue.ts";
 import * as lanes from "./lanes.ts";
 import { createParallelCalls } from "./parallel-calls.ts";
+import { postponeAfterErrors, type QueuedChunk } from "./queued-chunk.ts";
+import type { HandOverResult, Runner } from "./runner.ts";
 
 type LaneItem = LimiterState & lanes.LaneState;
 
@@ -48,50 +44,15 @@ export const setStopping = (on: boolean): void => {
   isStopping = on;
 };
 
-let canHaveAssistants = true;
-/** Further runners in the same process would only share its CPU. */
-export const allowAssistants = (on: boolean): void => {
-  canHaveAssistants = on;
-};
-
-type HandOver = (chunk: ChunkHandOver) => Promise<lanes.LaneRunResult>;
+type HandOver = (chunk: ChunkHandOver) => Promise<HandOverResult>;
 
 /** One runner of a lane, from its start to its end. */
-interface LaneRun extends Omit<lanes.Runner, "stalledSince"> {
+interface LaneRunner extends Omit<Runner, "stalledSince"> {
   orgId: number;
   configId: number;
-  /** Owns the lane, or a place of an assistant, and its chunks. */
+  /** Owns the lane. */
   owner: string;
   handOver: HandOver;
-  isAssistant: boolean;
-  /** Other runners may hand over chunks of the lane, so each chunk is leased. */
-  isShared: boolean;
-  /** When the next assistant may be woken, and how many were. */
-  wakes: { nextAt: Date; count: number };
-}
-
-function createRun(
-  orgId: number,
-  configId: number,
-  { handOver, isAssistant }: { handOver: HandOver; isAssistant: boolean },
-): LaneRun {
-  const until = addSeconds(workSeconds);
-  const end = addSeconds(lanes.leaseSeconds);
-  return {
-    orgId,
-    configId,
-    owner: "",
-    end,
-    handOver,
-    isAssistant,
-    isShared: isAssistant,
-    wakes: { nextAt: now(), count: 0 },
-    shouldContinue: () => now() < until && !isStopping,
-    holdsLease: () => now() < end,
-    departures: createDepartureReader(orgId),
-    readSourceState: createSourceStateReader(orgId),
-    calls: createParallelCalls(),
-  };
 }
 
 /**
@@ -103,80 +64,50 @@ export async function runLane(
   configId: number,
   handOver: HandOver = handOverChunk,
 ): Promise<void> {
-  const run = createRun(orgId, configId, { handOver, isAssistant: false });
+  const until = addSeconds(workSeconds);
+  const end = addSeconds(lanes.leaseSeconds);
   const taken = await acquireLease(orgId, configId);
   if (!taken) return;
-  run.owner = taken.lease.owner;
+  const runner: LaneRunner = {
+    orgId,
+    configId,
+    owner: taken.lease.owner,
+    end,
+    handOver,
+    shouldContinue: () => now() < until && !isStopping,
+    holdsLease: () => now() < end,
+    departures: createDepartureReader(orgId),
+    readSourceState: createSourceStateReader(orgId),
+    calls: createParallelCalls(),
+  };
   let lane: LaneItem | undefined = taken.item;
-  run.isShared = lanes.hasAssistants(lane);
-  while (lane?.owner === run.owner) {
+  while (lane?.owner === runner.owner) {
     const pauseMs = (lane.notBefore ?? 0) - now().getTime();
     // The worker that started the pause has sent a message for its end.
-    if (pauseMs > maxSleepMs) return release(run, pauseMs / 1000);
+    if (pauseMs > maxSleepMs) return release(runner, pauseMs / 1000);
     if (pauseMs > 0) await sleep(pauseMs);
-    if (!run.shouldContinue()) return releaseAndWake(run, 0);
-    lane = await runOnce(run, lane);
+    if (!runner.shouldContinue()) return releaseAndWake(runner, 0);
+    lane = await takeTurn(runner, lane);
   }
 }
 
 /** Returns the lane afterwards, or undefined when the lease was given up. */
-async function runOnce(run: LaneRun, lane: LaneItem): Promise<LaneItem | undefined> {
-  const { orgId, configId } = run;
-  const { pause, isStopped, nextAt } = await releaseOnError(run, () => handOverChunks(run, lane));
+async function takeTurn(runner: LaneRunner, lane: LaneItem): Promise<LaneItem | undefined> {
+  const { orgId, configId } = runner;
+  const { pause, isStopped, nextAt } = await releaseOnError(runner, () =>
+    handOverChunks(runner, lane),
+  );
   if (pause) {
-    await releaseAndWake(run, pause.seconds, pause.limiterState);
+    await releaseAndWake(runner, pause.seconds, pause.limiterState);
     if (isBreakerOpen(pause.limiterState)) await reportOpenBreaker(orgId, configId);
     return undefined;
   }
-  if (!isStopped && (await releaseIdle(run, lane.arrivals, nextAt))) return undefined;
-  return get<LaneItem>(laneKey(run));
+  if (!isStopped && (await releaseIdle(runner, lane.arrivals, nextAt))) return undefined;
+  return get<LaneItem>(laneKey(runner));
 }
 
-/**
- * Hands over chunks of a lane beside the runner that owns it. Does nothing when that runner has
- * left, when another assistant has the place, or when the provider fails.
- */
-export async function assistLane(
-  orgId: number,
-  configId: number,
-  { owner, place, handOver = handOverChunk }: { owner: string; place: number; handOver?: HandOver },
-): Promise<void> {
-  const run = createRun(orgId, configId, { handOver, isAssistant: true });
-  const taken = await leases.take<LaneItem>(laneKey(run), {
-    seconds: lanes.leaseSeconds,
-    if: equals("owner", owner),
-    attributes: { ...leases.isoAttributes, ...lanes.assistantAttributes(place) },
-  });
-  if (!taken) return;
-  run.owner = taken.lease.owner;
-  if (hasFailures(taken.item) || isPaused(taken.item)) return leavePlace(run, place);
-  try {
-    const { pause, isStopped } = await handOverChunks(run, taken.item);
-    if (!pause && !isStopped) return leavePlace(run, place);
-    // The owner of the lane may have left it.
-    const { seconds, limiterState } = pause ?? { seconds: 0, limiterState: {} };
-    await leavePlace(run, place, { ...limiterState, ...dueAfter(run, seconds) });
-    await lanes.wakeLane(orgId, configId, seconds);
-    if (isBreakerOpen(limiterState)) await reportOpenBreaker(orgId, configId);
-  } catch (error) {
-    await leavePlace(run, place, dueAfter(run, errorRetrySeconds));
-    throw error;
-  }
-}
-
-async function leavePlace(run: LaneRun, place: number, set: object = {}): Promise<void> {
-  const { owner, end } = lanes.assistantAttributes(place);
-  await transact(
-    update(
-      laneKey(run),
-      { set: { ...set }, remove: [owner, end] },
-      { if: equals(owner, run.owner) },
-    ),
-  );
-}
-
-interface RunResult {
-  /** Why the run ended, if it has to wait. */
+interface TurnResult {
+  /** Why the turn ended, if it has to wait. */
   pause?: { seconds: number; limiterState: LimiterState };
   /** Its time is up. */
   isStopped: boolean;
@@ -187,10 +118,10 @@ interface RunResult {
  * Hands over chunks side by side, and starts further ones as soon as others are done. Ends with the
  * first delay or error, or when no chunk is ready.
  */
-async function handOverChunks(run: LaneRun, lane: LaneItem): Promise<RunResult> {
-  const { orgId, configId, calls, shouldContinue } = run;
+async function handOverChunks(runner: LaneRunner, lane: LaneItem): Promise<TurnResult> {
+  const { orgId, configId, calls, shouldContinue } = runner;
   const inHand = createChunksInHand();
-  const queue = createQueueReader(run);
+  const queue = createQueueReader(orgId, configId);
   let state: LimiterState = lane;
   const mustStop = () => calls.isStopped() || inHand.mustEnd() || !shouldContinue();
   const startNext = async (): Promise<boolean> => {
@@ -198,9 +129,9 @@ async function handOverChunks(run: LaneRun, lane: LaneItem): Promise<RunResult> 
     const maxChunks = hasFailures(state) ? 1 : calls.width;
     const queued = inHand.hasRoom(maxChunks) && (await queue.next(inHand, maxChunks));
     if (!queued || mustStop()) return false;
-    if (run.isShared && !(await lanes.leaseChunk(queued, run))) return true;
-    inHand.add(queued, handOverAndRelease(run, queued, state.heldSince));
-    if (queue.isLong() && !hasFailures(state)) await wakeNextAssistant(run, inHand);
+    const chunkRunner = { ...runner, stalledSince: state.heldSince };
+    const handedOver = runner.handOver({ orgId, configId, queued, runner: chunkRunner });
+    inHand.add(queued, skipOnRepeatedErrors(runner, queued, handedOver));
     return true;
   };
   const startAll = async () => {
@@ -229,56 +160,19 @@ const toPause = (
     ? { seconds: delay.seconds, limiterState: {} }
     : computeBackOff(delay, state);
 
-async function handOverAndRelease(
-  run: LaneRun,
-  queued: lanes.QueuedChunk,
-  stalledSince: string | undefined,
-): Promise<lanes.LaneRunResult> {
-  const { orgId, configId, handOver, owner } = run;
-  let isDone = false;
-  try {
-    const handedOver = handOver({ orgId, configId, queued, runner: { ...run, stalledSince } });
-    const result = await skipOnRepeatedErrors(run, queued, handedOver);
-    isDone = result.done;
-    return result;
-  } finally {
-    if (run.isShared && !isDone) await lanes.releaseChunk(queued, owner);
-  }
-}
-
-const secondsBetweenWakes = 5;
-
-/**
- * While many chunks wait, another runner starts every few seconds. Not with a known rate, which one
- * runner reaches.
- */
-async function wakeNextAssistant(run: LaneRun, inHand: ChunksInHand): Promise<void> {
-  const { orgId, configId, owner, wakes } = run;
-  if (run.isAssistant || !canHaveAssistants || now() < wakes.nextAt) return;
-  wakes.nextAt = addSeconds(secondsBetweenWakes);
-  const config = await findConfig(orgId, configId).catch(undefinedIfMissing);
-  if (!config || config.ratePerSecond) return;
-  if (!run.isShared) {
-    run.isShared = true;
-    await Promise.all(inHand.list().map((chunk) => lanes.leaseOwnChunk(chunk, run)));
-  }
-  const place = lanes.assistantPlaces[wakes.count++ % lanes.assistantPlaces.length]!;
-  await lanes.wakeAssistant(orgId, configId, { owner, place });
-}
-
 /**
  * Postpones a chunk whose hand-over fails repeatedly, so that it does not block the chunks behind
  * it.
  */
 async function skipOnRepeatedErrors(
-  { orgId, configId }: LaneRun,
-  chunk: lanes.QueuedChunk,
-  result: Promise<lanes.LaneRunResult>,
-): Promise<lanes.LaneRunResult> {
+  { orgId, configId }: LaneRunner,
+  chunk: QueuedChunk,
+  result: Promise<HandOverResult>,
+): Promise<HandOverResult> {
   try {
     return await result;
   } catch (error) {
-    const tries = await lanes.recordFailure(orgId, configId, chunk);
+    const tries = await postponeAfterErrors(orgId, configId, chunk);
     if (tries === undefined) throw error;
     log.error("chunk postponed after repeated errors", error, {
       orgId,
@@ -295,16 +189,16 @@ async function skipOnRepeatedErrors(
  * After an internal error, gives up the lease early and sends no message: the failed message is
  * redelivered, and further ones would multiply.
  */
-async function releaseOnError<T>(run: LaneRun, work: () => Promise<T>): Promise<T> {
+async function releaseOnError<T>(runner: LaneRunner, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await release(run, errorRetrySeconds);
+    await release(runner, errorRetrySeconds);
     throw error;
   }
 }
 
-const laneKey = ({ orgId, configId }: Pick<LaneRun, "orgId" | "configId">): Key =>
+const laneKey = ({ orgId, configId }: Pick<LaneRunner, "orgId" | "configId">): Key =>
   keys.lane(orgId, configId);
 
 const acquireLease = (orgId: number, configId: number) =>
@@ -312,7 +206,6 @@ const acquireLease = (orgId: number, configId: number) =>
     seconds: lanes.leaseSeconds,
     set: lanes.laneDueAttributes(configId, addSeconds(lanes.leaseSeconds)),
     if: present("arrivals"),
-    attributes: leases.isoAttributes,
   });
 
 /**
@@ -320,19 +213,20 @@ const acquireLease = (orgId: number, configId: number) =>
  * meantime.
  */
 async function releaseIdle(
-  run: LaneRun,
+  runner: LaneRunner,
   arrivals: number,
   nextAt: string | undefined,
 ): Promise<boolean> {
-  const unchanged = all(equals("owner", run.owner), equals("arrivals", arrivals));
-  const set = nextAt === undefined ? {} : lanes.laneDueAttributes(run.configId, new Date(nextAt));
+  const unchanged = all(equals("owner", runner.owner), equals("arrivals", arrivals));
+  const set =
+    nextAt === undefined ? {} : lanes.laneDueAttributes(runner.configId, new Date(nextAt));
   const remove = ["owner", "lease", ...(nextAt === undefined ? indexAttributeNames("due") : [])];
-  if (!(await transact(update(laneKey(run), { set, remove }, { if: unchanged })))) return false;
+  if (!(await transact(update(laneKey(runner), { set, remove }, { if: unchanged })))) return false;
   // The due index may be a minute late, a delayed message is on time.
   const waitSeconds =
     nextAt === undefined ? Number.POSITIVE_INFINITY : (Date.parse(nextAt) - now().getTime()) / 1000;
   if (waitSeconds <= maxDelaySeconds)
-    await lanes.wakeLane(run.orgId, run.configId, Math.max(waitSeconds, 0));
+    await lanes.wakeLane(runner.orgId, runner.configId, Math.max(waitSeconds, 0));
   return true;
 }
 
@@ -341,25 +235,29 @@ async function releaseIdle(
  * index.
  */
 async function releaseAndWake(
-  run: LaneRun,
+  runner: LaneRunner,
   seconds: number,
   limiterState: LimiterState = {},
 ): Promise<void> {
-  await release(run, seconds, limiterState);
-  await lanes.wakeLane(run.orgId, run.configId, seconds);
+  await release(runner, seconds, limiterState);
+  await lanes.wakeLane(runner.orgId, runner.configId, seconds);
 }
 
 async function release(
-  run: LaneRun,
+  runner: LaneRunner,
   seconds: number,
   limiterState: LimiterState = {},
 ): Promise<void> {
-  const set = { ...limiterState, ...dueAfter(run, seconds) };
+  const set = { ...limiterState, ...dueAfter(runner, seconds) };
   await transact(
-    update(laneKey(run), { set, remove: ["owner", "lease"] }, { if: equals("owner", run.owner) }),
+    update(
+      laneKey(runner),
+      { set, remove: ["owner", "lease"] },
+      { if: equals("owner", runner.owner) },
+    ),
   );
 }
 
 /** Starts the next runner, if no message does. */
-const dueAfter = ({ configId }: LaneRun, seconds: number) =>
+const dueAfter = ({ configId }: LaneRunner, seconds: number) =>
   lanes.laneDueAttributes(configId, addSeconds(seconds + graceSeconds));

@@ -10,8 +10,9 @@ import { keys } from "../../../keys.ts";
 import { recipientFlaw } from "../../../providers/limits.ts";
 import type { Mailing, ProviderAdapter, Recipient } from "../../../providers/provider-adapter.ts";
 import { getProvider as providerOf } from "../../../providers/registry.ts";
-import * as sendingConfigs from "../../senders/sending-configs.ts";
-import * as attachments from "../intake/attachments.ts";
+import { decryptCredentials } from "../../senders/config-secrets.ts";
+import type { SendingConfig } from "../../senders/sending-config-schema.ts";
+import * as attachments from "../accept/attachments.ts";
 import type { MailSource } from "../mail-sources.ts";
 import {
   findConfig,
@@ -20,11 +21,12 @@ import {
   toPermanentMessage,
 } from "../provider-calls/provider-call.ts";
 import { type ComposedMail, compose } from "../rendering/compose.ts";
-import { loadMailParts, type MailContent } from "../rendering/mail-content.ts";
+import { loadLiquidMail, type MailContent } from "../rendering/mail-content.ts";
 import type { ChunkRecipient } from "./chunks.ts";
 import * as chunks from "./chunks.ts";
-import type { QueuedChunk, Runner } from "./lanes.ts";
 import { maxParallelCalls, minParallelCalls } from "./parallel-calls.ts";
+import type { QueuedChunk } from "./queued-chunk.ts";
+import type { Runner } from "./runner.ts";
 
 export interface PreparedChunk {
   orgId: number;
@@ -46,7 +48,7 @@ export interface PreparedChunk {
 
 /** Renders mail and names the provider account that it goes through. */
 export interface ChunkTransport {
-  config: sendingConfigs.SendingConfig;
+  config: SendingConfig;
   provider: ProviderAdapter;
   credentials: Record<string, unknown>;
   /** For each recipient, why the mail cannot be rendered, or undefined. */
@@ -65,10 +67,15 @@ export async function prepareChunk(
 ): Promise<Omit<PreparedChunk, "runner"> | undefined> {
   const stored = await chunks.getChunkForHandOver(orgId, queued.block, queued.chunk);
   if (!stored) return undefined;
-  const { head, lines: recipients, needsItems } = stored;
+  const { head, lines, needsItems } = stored;
+  const recipients = chunks.withTranslations(head, lines);
   const sendable = recipients.filter(({ error }) => !error);
+  const locales = sendable.length
+    ? [...new Set(sendable.map(({ locale }) => locale))]
+    : [undefined];
   let refusalReason = "";
-  const transport = await loadTransport(orgId, configId, queued).catch((error: unknown) => {
+  const chunk = { configId, block: queued.block, locales };
+  const transport = await loadTransport(orgId, chunk).catch((error: unknown) => {
     refusalReason = toPermanentMessage(error);
     return undefined;
   });
@@ -92,8 +99,7 @@ export async function prepareChunk(
 /** Throws `missing` when the config or the template is gone. */
 async function loadTransport(
   orgId: number,
-  configId: number,
-  { block }: QueuedChunk,
+  { configId, block, locales }: { configId: number; block: number; locales: Locales },
 ): Promise<ChunkTransport> {
   const [item, config] = await Promise.all([
     get<CompressedValue>(keys.bulkContent(orgId, block)),
@@ -102,21 +108,30 @@ async function loadTransport(
   // The content expired while the mail was paused, so the rest of the chunk is cancelled.
   if (!item) throw missing("cancelled");
   const content = await decompress<MailContent>(item);
-  const [parts, files, credentials] = await Promise.all([
-    loadMailParts(orgId, content),
+  const [files, credentials, ...fields] = await Promise.all([
     attachments.loadAttachments(content.attachments),
-    sendingConfigs.decryptCredentials(orgId, config),
+    decryptCredentials(orgId, config),
+    ...locales.map(async (locale) => loadLiquidMail(orgId, { ...content, locale })),
   ]);
-  const composed = compose(content, parts, files);
+  const mails = new Map(
+    locales.map((locale, i) => {
+      const { common, renderRecipient } = compose(content, fields[i]!, files);
+      return [locale, { common: { ...common, configId: config.id }, renderRecipient }];
+    }),
+  );
   const provider = providerOf(config.provider)!;
   return {
     config,
     provider,
     credentials,
-    limitCalls: (callSize) => limitCalls(composed.common, callSize, config),
-    ...createRenderer(block, composed, provider),
+    limitCalls: (callSize) =>
+      Math.min(...[...mails.values()].map(({ common }) => limitCalls(common, callSize, config))),
+    ...createRenderer(block, mails, provider),
   };
 }
+
+/** Undefined: the mail without translation. */
+type Locales = ChunkRecipient["locale"][];
 
 // Characters of the mails of all calls in flight. Some providers get each mail as a whole.
 const maxCharactersInFlight = 64_000_000;
@@ -142,15 +157,17 @@ const unitsPerTurn = 1_000_000;
 
 /**
  * Renders each recipient once, on first use. All recipients of a chunk share one rendering budget.
+ * The recipients of one mailing get the same of the mails, which are named by their locale.
  */
 export function createRenderer(
   block: number,
-  { common, renderRecipient }: ComposedMail,
+  mails: ReadonlyMap<ChunkRecipient["locale"], ComposedMail>,
   provider: ProviderAdapter,
 ): Pick<ChunkTransport, "listFlaws" | "toMailing"> {
   // A string says why the recipient's mail cannot be rendered.
   const renderedByIndex = new Map<number, Recipient | string>();
-  const flawOf = (rendered: Recipient) => recipientFlaw(provider, common, rendered);
+  const mailOf = ({ locale }: Pick<ChunkRecipient, "locale">) =>
+    mails.get(locale) ?? [...mails.values()][0]!;
   const pool = liquid.newPool();
   let unitsSinceTurn = 0;
   const renderOnce = async (recipient: ChunkRecipient): Promise<Recipient | string> => {
@@ -162,7 +179,11 @@ export function createRenderer(
     }
     const budget = new liquid.Budget({ pool });
     const addressee = { sendId: chunks.sendIdOf(block, recipient), ...recipient };
-    const rendered = tryRender(() => renderRecipient(addressee, budget), flawOf);
+    const { common, renderRecipient } = mailOf(recipient);
+    const rendered = tryRender(
+      () => renderRecipient(addressee, budget),
+      (result) => recipientFlaw(provider, common, result),
+    );
     unitsSinceTurn += budget.used;
     renderedByIndex.set(recipient.i, rendered);
     return rendered;
@@ -179,6 +200,7 @@ export function createRenderer(
       ),
     toMailing: async (recipients) => {
       const rendered = (await renderAll(recipients)).filter((result) => typeof result !== "string");
+      const { common } = mailOf(recipients[0] ?? {});
       const { opens = common.trackOpens, clicks = common.trackClicks } = recipients[0] ?? {};
       return { ...common, trackOpens: opens, trackClicks: clicks, recipients: rendered };
     },
@@ -217,7 +239,9 @@ async function chooseCallSize(
   const batchSize = batch
     ? Math.min(batch.max, idempotencySeconds ? batch.max : maxCallSizeWithoutKey)
     : 1;
-  const first = await toMailing(recipients.slice(0, batchSize));
+  const locale = recipients[0]?.locale;
+  const alike = recipients.filter((recipient) => recipient.locale === locale);
+  const first = await toMailing(alike.slice(0, batchSize));
   const size = batch?.supports(first) ? batchSize : limitParallelMails(first);
   return Math.max(
     1,
@@ -226,10 +250,15 @@ async function chooseCallSize(
 }
 
 /**
- * Calls of at most `size` recipients with equal tracking settings. Deterministic, because it
- * depends on stored data only.
+ * Calls of at most `size` recipients with one translation and equal tracking settings.
+ * Deterministic, because it depends on stored data only.
  */
-export function splitIntoCalls(recipients: ChunkRecipient[], size: number): ChunkRecipient[][] {
+export const splitIntoCalls = (recipients: ChunkRecipient[], size: number): ChunkRecipient[][] =>
+  [...Map.groupBy(recipients, ({ locale }) => locale).values()].flatMap((alike) =>
+    splitByTracking(alike, size),
+  );
+
+function splitByTracking(recipients: ChunkRecipient[], size: number): ChunkRecipient[][] {
   const calls: ChunkRecipient[][] = [];
   for (const recipient of recipients) {
     const last = calls.at(-1);

@@ -14,8 +14,16 @@ import {
 import { inParallel } from "../../../kernel/parallel.ts";
 import { type Key, keys, ranges } from "../../../keys.ts";
 import { addSourceCountWrites, type MailSource } from "../mail-sources.ts";
-import type { QueuedChunk } from "./lanes.ts";
-import * as lanes from "./lanes.ts";
+import { announceArrival } from "./lanes.ts";
+import {
+  listClaimedCalls,
+  listOpenClaims,
+  type OutcomeCounts,
+  type QueuedChunk,
+  queuedChunkKey,
+  settledAttemptsOf,
+  unchangedCondition,
+} from "./queued-chunk.ts";
 
 export type SuspendedChunk = QueuedChunk & { configId: number };
 
@@ -28,18 +36,19 @@ export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<
 export async function suspendStartedChunk(
   orgId: number,
   queued: QueuedChunk,
-  { dayCounts, dayCounterWrites }: { dayCounts: lanes.OutcomeCounts; dayCounterWrites: Write[] },
+  { dayCounts, dayCounterWrites }: { dayCounts: OutcomeCounts; dayCounterWrites: Write[] },
 ): Promise<void> {
   const change = { dayCounts, moves: (queued.moves ?? 0) + 1 };
   await transact(...suspendWrites(orgId, queued, change), ...dayCounterWrites);
 }
 
-const suspendWrites = (orgId: number, queued: QueuedChunk, change: Partial<QueuedChunk> = {}) => [
-  remove({ pk: queued.pk, sk: queued.sk }, { if: lanes.unchangedCondition(queued) }),
-  put(keys.suspendedChunk(orgId, queued.source!, queued.sk), {
-    ...lanes.toMovable(queued),
-    ...change,
-  }),
+const suspendWrites = (
+  orgId: number,
+  { pk, sk, ...rest }: QueuedChunk,
+  change: Partial<QueuedChunk> = {},
+): Write[] => [
+  remove({ pk, sk }, { if: unchangedCondition(rest) }),
+  put(keys.suspendedChunk(orgId, rest.source!, sk), { ...rest, ...change }),
 ];
 
 /**
@@ -72,7 +81,7 @@ export async function releaseChunks(
       );
   };
   await forEachChunk({ orgId, source, below }, releaseChunk);
-  await lanes.announceArrival(orgId, configId);
+  await announceArrival(orgId, configId);
 }
 
 const pageSize = 100;
@@ -92,8 +101,8 @@ const releaseWrites = (
   { pk, sk, ...rest }: SuspendedChunk,
   change: Partial<QueuedChunk> = {},
 ): Write[] => [
-  remove({ pk, sk }, { if: lanes.unchangedCondition(rest) }),
-  put(lanes.queuedChunkKey(orgId, rest.configId, rest), { ...rest, ...change }),
+  remove({ pk, sk }, { if: unchangedCondition(rest) }),
+  put(queuedChunkKey(orgId, rest.configId, rest), { ...rest, ...change }),
 ];
 
 /**
@@ -105,12 +114,12 @@ export async function cancelChunks(
   { source, configId }: { source: MailSource; configId: number },
 ): Promise<void> {
   await forEachChunk({ orgId, source }, async (chunk) => {
-    const writes = lanes.listClaimedCalls(chunk).length
+    const writes = listClaimedCalls(chunk).length
       ? releaseWrites(orgId, chunk)
       : await cancelChunkWrites(orgId, chunk.source!, chunk);
     await transact(...writes);
   });
-  await lanes.announceArrival(orgId, configId);
+  await announceArrival(orgId, configId);
 }
 
 /**
@@ -131,7 +140,7 @@ export async function cancelChunkWrites(
   const isStored = await get(chunkKey, { consistent: false });
   const uncertain = countUncertain(queued);
   return [
-    remove({ pk, sk }, { if: lanes.unchangedCondition(queued) }),
+    remove({ pk, sk }, { if: unchangedCondition(queued) }),
     ...(isStored ? [update(chunkKey, { set: { cancelled: true } }, { if: exists })] : []),
     ...addSourceCountWrites(orgId, block, [
       { source, counts: { cancelled: n - doneLines - uncertain, uncertain, sending: -uncertain } },
@@ -142,10 +151,9 @@ export async function cancelChunkWrites(
 /** Mails of calls that are claimed and not settled. */
 function countUncertain(queued: QueuedChunk): number {
   const { n, callSize = n } = queued;
-  return lanes
-    .listOpenClaims(queued)
+  return listOpenClaims(queued)
     .map((call) => {
-      const { recipients: settled } = lanes.settledPartOf(queued, call);
+      const { recipients: settled } = settledAttemptsOf(queued, call);
       return Math.min(callSize, n - call * callSize) - settled;
     })
     .reduce((sum, mails) => sum + mails, 0);

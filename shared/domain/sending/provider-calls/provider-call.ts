@@ -12,11 +12,11 @@ import type {
 } from "../../../providers/provider-adapter.ts";
 import { timeoutSeconds } from "../../../providers/provider-http.ts";
 import * as accountLimits from "../../senders/account-limits.ts";
+import type { SendingConfig } from "../../senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
-import type { SendItem } from "../sends.ts";
+import type { SendItem } from "../send-schema.ts";
 import type { HandOverDelay } from "./rate-limiter.ts";
 
-type SendingConfig = sendingConfigs.SendingConfig;
 type SettledOutcome = Exclude<HandOverOutcome, { status: "held" }>;
 type RetryLaterOutcome = Extract<HandOverOutcome, { status: "held" }>;
 
@@ -29,8 +29,8 @@ export interface IdempotencyWindow {
   revision: number;
   /** ISO 8601 */
   until: string;
-  /** First part of the idempotency keys. Absent in old claims, whose keys begin with `pm`. */
-  prefix?: string;
+  /** First part of the idempotency keys. */
+  prefix: string;
 }
 
 /**
@@ -122,12 +122,13 @@ export function applyRetryLimit(
 }
 
 export const toDelay = (
-  { why, retryAfterSeconds }: RetryLaterOutcome,
+  { why, retryAfterSeconds, error }: RetryLaterOutcome,
   usualSeconds = 1,
 ): HandOverDelay => ({
   reason: why === "pace" ? "pace" : "fault",
   seconds: retryAfterSeconds ?? usualSeconds,
   isNamed: retryAfterSeconds !== undefined,
+  error,
 });
 
 /**
@@ -227,13 +228,20 @@ export async function sendOneByOne(
       repeated,
     });
     if (outcome!.status === "uncertain" || outcome!.status === "held") {
-      failures += outcome!.status === "held" && outcome!.why === "pace" ? maxFailures : 1;
+      failures += failuresOf(outcome!);
       const why = outcome!.status === "held" ? "pace" : "fault";
       if (failures >= maxFailures)
         skippedOutcome ??= { status: "held", why, error: outcome!.error };
     }
     return outcome!;
   });
+}
+
+/** A recipient who cannot get mail now is no failure of the provider. */
+function failuresOf(outcome: HandOverOutcome): number {
+  if (outcome.status !== "held") return 1;
+  if (outcome.why === "recipient") return 0;
+  return outcome.why === "pace" ? maxFailures : 1;
 }
 
 const sendFieldsByStatus: {

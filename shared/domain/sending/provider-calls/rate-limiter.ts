@@ -36,6 +36,8 @@ export interface LimiterState {
   throttles?: number;
   /** Since when the provider has accepted nothing of the lane (ISO 8601). */
   heldSince?: string;
+  /** The message of the provider with its last failure or request for a pause. */
+  heldError?: string;
   /** Webhook endpoints got the event about the current failures. */
   isPauseReported?: true;
 }
@@ -49,6 +51,8 @@ export interface HandOverDelay {
   seconds: number;
   /** The provider named the time. */
   isNamed?: boolean;
+  /** Message of the provider, at most 300 characters, without secrets. */
+  error?: string;
 }
 
 export interface RateSlot {
@@ -74,17 +78,18 @@ const maxPauseSeconds = 3600;
 
 /**
  * Reserves a slot for `n` mails, at most `maxAheadMs` ahead. Waits up to 2 seconds inside the call.
+ * `known`: the state of the limiter, if the caller has just read it.
  * Single sends reserve ahead and lanes do not, so single sends go first.
  */
 export async function acquireSlot(
   orgId: number,
   config: LimitedConfig,
-  { n, maxAheadMs = 0 }: { n: number; maxAheadMs?: number },
+  { n, maxAheadMs = 0, known }: { n: number; maxAheadMs?: number; known?: LimiterState },
 ): Promise<RateSlot> {
   const key = keys.lane(orgId, config.id);
   const { startsAt, isReserved, lane } = config.ratePerSecond
     ? await reserveSlot(key, (n * 1000) / config.ratePerSecond, maxAheadMs)
-    : await getUnlimitedSlot(key);
+    : toUnlimitedSlot(known ?? (await readState(orgId, config.id)));
   const waitMs = Math.max(startsAt - now().getTime(), 0);
   const common = { isReserved, isAfterFailure: Boolean(lane.faults), lane };
   if (waitMs > maxSleepMs) return { waitSeconds: waitMs / 1000, ...common };
@@ -98,11 +103,10 @@ interface Reservation {
   lane: LimiterState;
 }
 
-async function getUnlimitedSlot(key: Key): Promise<Reservation> {
-  const lane: LimiterState = (await getTogether<LimiterState>(key)) ?? {};
+const toUnlimitedSlot = (lane: LimiterState): Reservation => {
   const { notBefore = 0 } = lane;
   return { startsAt: notBefore, isReserved: notBefore <= now().getTime(), lane };
-}
+};
 
 export const readState = async (orgId: number, configId: number): Promise<LimiterState> =>
   (await getTogether<LimiterState>(keys.lane(orgId, configId))) ?? {};
@@ -116,14 +120,6 @@ export const hasFailures = ({ faults, heldSince }: LimiterState): boolean =>
 /** Paused because the provider failed repeatedly, not because it asked for a pause. */
 export const isBreakerOpen = (state: LimiterState): boolean =>
   isPaused(state) && (state.faults ?? 0) >= breakerThreshold;
-
-/** A slot of a config without a rate limit, which is not paused. */
-export const toFreeSlot = (lane: LimiterState): RateSlot => ({
-  waitSeconds: 0,
-  isReserved: true,
-  isAfterFailure: Boolean(lane.faults),
-  lane,
-});
 
 const recentStates = createLruCache<{ state: LimiterState; readAt: number }>(10_000);
 const recentMs = 1000;
@@ -174,7 +170,7 @@ async function reserveSlot(key: Key, lengthMs: number, maxAheadMs: number): Prom
  * asks for a pause names its length; otherwise the pause doubles each time, up to a minute.
  */
 export function computeBackOff(
-  { reason, seconds, isNamed }: HandOverDelay,
+  { reason, seconds, isNamed, error: heldError }: HandOverDelay,
   { faults = 0, throttles = 0, heldSince = now().toISOString() }: LimiterState,
 ): { seconds: number; limiterState: LimiterState } {
   const inRow = {
@@ -189,7 +185,8 @@ export function computeBackOff(
     maxPauseSeconds,
   );
   const notBefore = now().getTime() + pauseSeconds * 1000;
-  return { seconds: pauseSeconds, limiterState: { ...inRow, notBefore, heldSince } };
+  const limiterState = { ...inRow, notBefore, heldSince, ...(heldError && { heldError }) };
+  return { seconds: pauseSeconds, limiterState };
 }
 
 /**
@@ -199,7 +196,7 @@ export function computeBackOff(
 export async function recordHeldSend(
   orgId: number,
   configId: number,
-  { reason, seconds }: HandOverDelay,
+  { reason, seconds, error }: HandOverDelay,
 ): Promise<void> {
   const key = keys.lane(orgId, configId);
   const failing =
@@ -207,7 +204,7 @@ export async function recordHeldSend(
       ? await updateReturning<LimiterState>(update(key, { add: { faults: 1 } }))
       : undefined;
   if (failing && failing.faults! < breakerThreshold) return;
-  await pauseFor(orgId, configId, failing ? breakerSeconds : seconds);
+  await pauseFor(orgId, configId, { seconds: failing ? breakerSeconds : seconds, error });
   if (failing) await reportOpenBreaker(orgId, configId);
 }
 
@@ -231,9 +228,18 @@ export async function reportOpenBreaker(orgId: number, sendingConfigId: number):
   if (await transact(change, ...events.writes)) await events.afterCommit();
 }
 
-async function pauseFor(orgId: number, configId: number, seconds: number): Promise<void> {
+async function pauseFor(
+  orgId: number,
+  configId: number,
+  { seconds, error: heldError }: { seconds: number; error?: string | undefined },
+): Promise<void> {
   const notBefore = now().getTime() + Math.min(seconds, maxPauseSeconds) * 1000;
-  await write(update(keys.lane(orgId, configId), { set: { notBefore } }));
+  const key = keys.lane(orgId, configId);
+  await write(
+    heldError
+      ? update(key, { set: { notBefore, heldError } })
+      : update(key, { set: { notBefore }, remove: ["heldError"] }),
+  );
   forgetRecentState(orgId, configId);
 }
 
@@ -247,7 +253,7 @@ export async function applyPauses(
     outcome.status === "accepted" ? (outcome.pauseSeconds ?? 0) : 0,
   );
   const seconds = Math.max(0, ...pauses);
-  if (seconds > 0) await pauseFor(orgId, configId, seconds);
+  if (seconds > 0) await pauseFor(orgId, configId, { seconds });
 }
 
 /** After the provider accepted mail again. */
@@ -258,7 +264,7 @@ export async function resetBreaker(
   const state = await updateReturning<LimiterState>(
     update(
       keys.lane(orgId, configId),
-      { remove: ["faults", "throttles", "heldSince", "isPauseReported"] },
+      { remove: ["faults", "throttles", "heldSince", "heldError", "isPauseReported"] },
       { if: exists },
     ),
   );

@@ -11,12 +11,12 @@ import { inParallel } from "../../../kernel/parallel.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { type Key, keys, ranges } from "../../../keys.ts";
 import {
+  bucketOf,
   hashRecipient,
   type IndexedMail,
   mixedLog,
   packMails,
   packTags,
-  pageOf,
   parsePosition,
   unpackMails,
   unpackTags,
@@ -37,9 +37,9 @@ export async function eraseRecipient({ orgId, email, isErased }: ErasedRecipient
   const isErasedMail = (mail: Pick<IndexedMail, "tag" | "sendId">) =>
     mail.tag === tag && isErased(mail.sendId);
   for (const log of [shard, mixedLog]) {
-    // A fold writes pages before it reads the log again, so the log is erased first.
+    // A fold writes buckets before it reads the log again, so the log is erased first.
     await eraseLog({ orgId, log }, isErasedMail);
-    await erasePages({ orgId, log }, pageOf(tag), isErasedMail);
+    await eraseBuckets({ orgId, log }, bucketOf(tag), isErasedMail);
   }
 }
 
@@ -68,19 +68,19 @@ const eraseLog = ({ orgId, log }: RecipientLog, isErasedMail: MailFilter): Promi
     });
   });
 
-const erasePages = (
+const eraseBuckets = (
   { orgId, log }: RecipientLog,
-  page: number,
+  bucket: number,
   isErasedMail: MailFilter,
 ): Promise<void> =>
-  retryOnConflict("A page of recipients", async () => {
-    const range = ranges.recipientPages(orgId, { log, page });
+  retryOnConflict("A bucket of recipients", async () => {
+    const range = ranges.recipientBuckets(orgId, { log, bucket });
     const items = await queryAll<{ sk: string; mails: Uint8Array }>(range, { consistent: true });
     await inParallel(4, items, async ({ sk, mails }) => {
       const before = unpackMails(mails);
       const kept = before.filter((mail) => !isErasedMail(mail));
       if (kept.length === before.length) return;
-      const key = keys.recipientPage(orgId, { log, page }, sk);
+      const key = keys.recipientBucket(orgId, { log, bucket }, sk);
       const unchanged = { if: equals("mails", mails) };
       await write(update(key, { set: { mails: packMails(kept) } }, unchanged));
     });

@@ -1,10 +1,10 @@
-// Folds a log of the recipient index: moves its mails into pages by hash of the address. A fold
-// writes 64 pages of 1 to 4 KB. Pages are a set: a mail that two runs have written is found once,
-// so a run can be repeated and needs no lease.
+// Folds a log of the recipient index: moves its mails into buckets by hash of the address. A fold
+// writes 64 buckets of 1 to 4 KB. Buckets are a set: a mail that two workers have written is found
+// once, so a fold can be repeated and needs no lease.
 import { getMany, put, remove, writeMany } from "../../../adapters/dynamodb/table.ts";
 import { randomBase62 } from "../../../ids.ts";
 import { type Key, keys } from "../../../keys.ts";
-import { packMails, pageOf, positionOfMail } from "./indexed-mails.ts";
+import { bucketOf, packMails, positionOfMail } from "./indexed-mails.ts";
 import {
   type LogEntryItem,
   listMails,
@@ -39,36 +39,39 @@ function splitIntoFolds(entries: LogEntryItem[]): LogEntryItem[][] {
 }
 
 /**
- * A recipient may be erased meanwhile, or another run may have folded entries and deleted them. So
- * the entries are read again after the pages are written, until the pages have what the log has.
+ * A recipient may be erased meanwhile, or another worker may have folded entries and deleted them.
+ * So the entries are read again after the buckets are written, until the buckets have what the log
+ * has.
  */
 async function foldEntries({ orgId, log }: RecipientLog, entries: LogEntryItem[]): Promise<void> {
-  // No mail of the pages is newer than their sort key: the entries are in the order of time.
+  // No mail of the buckets is newer than their sort key: the entries are in the order of time.
   const newest = entries.flatMap(listMails).map(positionOfMail).toSorted().at(-1)!;
   const position = `${newest}#${randomBase62(8)}`;
-  const keyOfPage = (page: number) => keys.recipientPage(orgId, { log, page }, position);
+  const keyOfBucket = (bucket: number) => keys.recipientBucket(orgId, { log, bucket }, position);
   const entryKeys = entries.map(({ sk }) => keys.recipientLogEntry(orgId, log, sk));
   let [previous, current]: [LogEntryItem[], LogEntryItem[]] = [[], entries];
   while (!areEqual(previous, current)) {
-    await replacePages(keyOfPage, previous, current);
+    await replaceBuckets(keyOfBucket, previous, current);
     const found = await getMany<LogEntryItem>(entryKeys, { consistent: true });
     [previous, current] = [current, found.flatMap((entry) => entry ?? [])];
   }
   await writeMany(current.map(({ sk }) => remove(keys.recipientLogEntry(orgId, log, sk))));
 }
 
-async function replacePages(
-  keyOfPage: (page: number) => Key,
+async function replaceBuckets(
+  keyOfBucket: (bucket: number) => Key,
   previous: LogEntryItem[],
   current: LogEntryItem[],
 ): Promise<void> {
   const expires = Math.max(...current.map((entry) => entry.expires));
-  const mails = Map.groupBy(current.flatMap(listMails), ({ tag }) => pageOf(tag));
-  const pages = new Set(previous.flatMap(listMails).map(({ tag }) => pageOf(tag)));
-  const emptyPages = [...pages].filter((page) => !mails.has(page));
+  const mails = Map.groupBy(current.flatMap(listMails), ({ tag }) => bucketOf(tag));
+  const buckets = new Set(previous.flatMap(listMails).map(({ tag }) => bucketOf(tag)));
+  const emptyBuckets = [...buckets].filter((bucket) => !mails.has(bucket));
   await writeMany([
-    ...[...mails].map(([page, some]) => put(keyOfPage(page), { mails: packMails(some), expires })),
-    ...emptyPages.map((page) => remove(keyOfPage(page))),
+    ...[...mails].map(([bucket, some]) =>
+      put(keyOfBucket(bucket), { mails: packMails(some), expires }),
+    ),
+    ...emptyBuckets.map((bucket) => remove(keyOfBucket(bucket))),
   ]);
 }
 

@@ -1,6 +1,6 @@
 // The recipient index finds the sends to an address, for 90 days. A single send has an item for
 // each of its addresses. The recipients of a chunk share one log entry with 4 bytes of each
-// address's hash, unless they are fewer than 5; a fold moves the entries into pages, so that a
+// address's hash, unless they are fewer than 5; a fold moves the entries into buckets, so that a
 // look-up reads few of them.
 // The index has hashes only, and can name a send of another address or one that was never
 // accepted. Readers read the send and compare.
@@ -24,10 +24,10 @@ export function hashRecipient(email: string): RecipientHash {
   return { shard: emailShardOf(address), tag };
 }
 
-const pagesPerFold = 64;
+const bucketsPerFold = 64;
 
-/** The number of the page that has an address in each fold. */
-export const pageOf = (tag: number): number => tag % pagesPerFold;
+/** The number of the bucket that has an address in each fold. */
+export const bucketOf = (tag: number): number => tag % bucketsPerFold;
 
 /** One mail of a chunk. */
 export interface IndexedMail {

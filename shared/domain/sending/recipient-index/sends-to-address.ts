@@ -1,5 +1,5 @@
 // Finds the sends to an address, newest first. A look-up reads the sends of the address alone, two
-// logs and the pages of two logs, each page with the mails of about a 64th of the addresses.
+// logs and the buckets of two logs, each bucket with the mails of about a 64th of the addresses.
 import { queryPages } from "../../../adapters/dynamodb/table.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { mergeNewestFirst } from "../../../kernel/newest-first.ts";
@@ -7,11 +7,11 @@ import { positionParts } from "../../../kernel/paging.ts";
 import { type Key, ranges } from "../../../keys.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
 import type { FeedPosition } from "../send-feed.ts";
-import type { SendItem } from "../sends.ts";
+import type { SendItem } from "../send-schema.ts";
 import {
+  bucketOf,
   hashRecipient,
   mixedLog,
-  pageOf,
   parsePosition,
   positionOfMail,
   unpackMails,
@@ -35,7 +35,8 @@ interface IndexPosition {
 export const addressPosition = `${positionParts.time}#${positionParts.id}`;
 
 /**
- * Yields positions of sends. The caller reads the sends and skips those for which `isRecipient` is
+ * Yields positions of sends, each send once: a repeated request can have indexed it at two times.
+ * The caller reads the sends and skips those for which `isRecipient` is
  * false.
  */
 export async function* readSendsTo({
@@ -44,7 +45,7 @@ export async function* readSendsTo({
   before,
 }: AddressQuery): AsyncGenerator<FeedPosition> {
   const { shard, tag } = hashRecipient(email);
-  // A fold deletes entries after it has written pages, so the logs are read first.
+  // A fold deletes entries after it has written buckets, so the logs are read first.
   const logs = await Promise.all(
     [shard, mixedLog].map(async (log) => ({ log, entries: await readLog({ orgId, log }) })),
   );
@@ -52,15 +53,16 @@ export async function* readSendsTo({
     readSingles({ orgId, email, before }),
     ...logs.flatMap(({ log, entries }) => [
       yieldEach(sortPositions(entries.flatMap(listMails), tag)),
-      readPages({ orgId, log, tag }),
+      readBuckets({ orgId, log, tag }),
     ]),
   ];
-  let last = "";
+  const seen = new Set<number>();
   for await (const { sk, at } of mergeNewestFirst<IndexPosition>(sources)) {
-    if (sk === last || (before !== undefined && sk >= before)) continue;
-    last = sk;
+    const id = parsePosition(sk).sendId;
+    if (seen.has(id) || (before !== undefined && sk >= before)) continue;
+    seen.add(id);
     yield {
-      id: parsePosition(sk).sendId,
+      id,
       next: sk,
       ...(at === undefined ? { staged: true } : { at }),
     };
@@ -92,13 +94,13 @@ const sortPositions = (mails: ReturnType<typeof listMails>, tag: number): IndexP
     .map((mail) => ({ sk: positionOfMail(mail) }))
     .toSorted((a, b) => (a.sk < b.sk ? 1 : -1));
 
-const pagesPerRead = 20;
+const bucketsPerRead = 20;
 
-/** No mail of a page is newer than the sort key of the page. */
-async function* readPages({ orgId, log, tag }: { orgId: number; log: string; tag: number }) {
+/** No mail of a bucket is newer than the sort key of the bucket. */
+async function* readBuckets({ orgId, log, tag }: { orgId: number; log: string; tag: number }) {
   let waiting: IndexPosition[] = [];
-  const range = ranges.recipientPages(orgId, { log, page: pageOf(tag) });
-  const options = { newestFirst: true, limit: pagesPerRead, consistent: true };
+  const range = ranges.recipientBuckets(orgId, { log, bucket: bucketOf(tag) });
+  const options = { newestFirst: true, limit: bucketsPerRead, consistent: true };
   for await (const { items } of queryPages<{ sk: string; mails: Uint8Array }>(range, options))
     for (const { sk, mails } of items) {
       const newer = waiting.filter((mail) => mail.sk > sk);

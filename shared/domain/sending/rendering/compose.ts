@@ -1,7 +1,9 @@
 // Turns stored content into a mailing for a provider. Deterministic: equal input gives equal bytes,
 // so that a call can be repeated.
 
-import { addHtmlBranding, addTextBranding } from "../../../email/branding-footer.ts";
+import { addHtmlBranding, renderBrandingText } from "../../../email/branding-footer.ts";
+import { detectHtmlLanguage } from "../../../email/html-footer.ts";
+import { type Language, supportedLanguage } from "../../../email/languages.ts";
 import * as liquid from "../../../email/liquid.ts";
 import { htmlToText } from "../../../email/plain-text.ts";
 import { toSingleLine } from "../../../kernel/email-fields.ts";
@@ -13,14 +15,17 @@ import type {
   MergeText,
   Recipient,
 } from "../../../providers/provider-adapter.ts";
+import { toBrandVariable } from "../../content/mail-brand.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
-import type { MailContent, MailParts } from "./mail-content.ts";
+import type { LiquidMail, MailContent } from "./mail-content.ts";
 import {
   addHtmlFooter,
   addTextFooter,
+  buildFooter,
   buildUnsubscribeHeaders,
-  listFooterFields,
+  type MailFooter,
   type MarketingLinks,
+  toAddressLine,
 } from "./marketing-mail.ts";
 
 export interface MailRecipient {
@@ -43,10 +48,10 @@ export interface ComposedMail {
 
 export function compose(
   content: MailContent,
-  parts: MailParts,
+  { feed, brandLook, ...fields }: LiquidMail,
   attachments: Attachment[],
 ): ComposedMail {
-  const compiled = compileParts(parts);
+  const compiled = compileFields(fields);
   const now = new Date(content.at);
   const { subject, html, text } = compiled;
   const { from, replyTo, bcc, copies, headers, tags, trackOpens, trackClicks } = content;
@@ -66,21 +71,26 @@ export function compose(
   };
   const renderRecipient = (recipient: MailRecipient, budget = new liquid.Budget()): Recipient => {
     const { sendId, to, name } = recipient;
-    const links = parts.marketing?.linksOf(recipient);
+    const { marketing } = fields;
+    const links = marketing?.linksOf({ ...recipient, locale: fields.locale });
     const variables = {
+      ...(brandLook && { brandLook }),
       ...mergeVariables(content, recipient),
+      ...(feed !== undefined && { feed }),
+      ...(marketing && { [postalAddressVariable]: toAddressLine(marketing) }),
       ...(links && {
         [linkVariables.unsubscribePage]: links.unsubscribePage,
         [linkVariables.preferencePage]: links.preferencePage,
         ...(compiled.readsContactToken && { contactToken: links.contactToken() }),
+        ...(compiled.readsBrowserLink && { browserUrl: links.browserPage() }),
       }),
-      ...(parts.secureLinkOf && { [noticeVariables.url]: parts.secureLinkOf(sendId) }),
+      ...(fields.secureLinkOf && { [noticeVariables.url]: fields.secureLinkOf(sendId) }),
     };
     return {
       sendId,
       to: { email: to, name },
       values: renderValues(compiled, variables, { now, budget }),
-      headers: links ? buildUnsubscribeHeaders(links) : {},
+      headers: links && !marketing?.isNotice ? buildUnsubscribeHeaders(links) : {},
     };
   };
   return { common, renderRecipient };
@@ -88,9 +98,10 @@ export function compose(
 
 /** The variables of a template: the recipient's own override those for all recipients. */
 export const mergeVariables = (
-  { variables }: Pick<MailContent, "variables">,
+  { variables, brand }: Pick<MailContent, "variables" | "brand">,
   { to, name, variables: recipientVariables }: Pick<MailRecipient, "to" | "name" | "variables">,
 ) => ({
+  ...(brand && { brand: toBrandVariable(brand) }),
   email: to,
   ...(name !== undefined && { name }),
   ...variables,
@@ -102,32 +113,38 @@ interface RenderOptions {
   budget: liquid.Budget;
 }
 
-interface CompiledPart {
+interface CompiledField {
   pieces: MergeText;
   mergeFieldCount: number;
   values(variables: Record<string, unknown>, options: RenderOptions): string[];
+  /** For each merge field, the variables that it shows for every recipient. */
+  shownVariables: string[][];
 }
-interface CompiledParts {
-  subject: CompiledPart;
-  html: CompiledPart | undefined;
+interface CompiledFields {
+  subject: CompiledField;
+  html: CompiledField | undefined;
   /**
-   * Without `values`, its merge fields get the values of the html part, converted to plain text.
+   * Without `values`, its merge fields get the values of the html, converted to plain text.
    */
-  text: Omit<CompiledPart, "values"> & Partial<CompiledPart>;
-  /** Tokens take time, and few templates have this one. */
+  text: Omit<CompiledField, "values" | "shownVariables"> & Partial<CompiledField>;
+  /** Tokens take time, and few templates have these. */
   readsContactToken: boolean;
+  readsBrowserLink: boolean;
 }
 
 /** The variables of marketing templates with the pages of the recipient. */
 const linkVariables = { unsubscribePage: "unsubscribeUrl", preferencePage: "preferencesUrl" };
 
+/** The variable of marketing templates with the postal address of the sender, in one line. */
+const postalAddressVariable = "postalAddress";
+
 // Content is compiled once for all mails that share it.
-const compiledCache = createLruCache<CompiledParts>(16_000_000);
+const compiledCache = createLruCache<CompiledFields>(16_000_000);
 const bytesPerCharacter = 4;
 
-function compileParts(parts: MailParts): CompiledParts {
-  const cacheKey = JSON.stringify(parts);
-  const compiled = compiledCache.get(cacheKey) ?? compileWithFooters(parts);
+function compileFields(fields: LiquidMail): CompiledFields {
+  const cacheKey = JSON.stringify(fields);
+  const compiled = compiledCache.get(cacheKey) ?? compileWithFooters(fields);
   compiledCache.set(cacheKey, compiled, cacheKey.length * bytesPerCharacter);
   return compiled;
 }
@@ -136,81 +153,123 @@ function compileWithFooters({
   subject,
   html: htmlSource,
   text: textSource,
+  snippets = {},
   marketing,
   brandingUrl,
-}: MailParts): CompiledParts {
-  const html = htmlSource === undefined ? undefined : compilePart(htmlSource, "html", true);
+  locale,
+}: LiquidMail): CompiledFields {
+  const html =
+    htmlSource === undefined ? undefined : compileField(htmlSource, { field: "html", snippets });
   const text =
-    textSource || !html ? compilePart(textSource ?? "", "text", false) : toTextPart(html);
+    textSource || !html
+      ? compileField(textSource ?? "", { field: "text", snippets })
+      : toTextField(html);
+  const inSnippets = Object.values(snippets).flatMap((one) => [one.html ?? "", one.text ?? ""]);
+  // A path in brackets can name any variable.
+  const sources = [subject, htmlSource, textSource, ...inSnippets];
   const compiled = {
-    readsContactToken: [subject, htmlSource, textSource].some(readsContactToken),
-    subject: toSingleLinePart(compilePart(subject, "subject", false)),
+    readsContactToken: sources.some((source = "") => /contactToken|\[/.test(source)),
+    readsBrowserLink: sources.some((source = "") => /browserUrl|\[/.test(source)),
+    subject: toSingleLineField(compileField(subject, { field: "subject" })),
     html,
     text,
   };
-  const withMarketing = marketing ? addMarketingFooter(compiled, marketing) : compiled;
-  return brandingUrl ? addBrandingFooter(withMarketing, brandingUrl) : withMarketing;
+  const language = supportedLanguage(locale ?? "") ?? detectLanguage(html?.pieces);
+  const withMarketing = marketing ? addMarketingFooter(compiled, marketing, language) : compiled;
+  return brandingUrl ? addBrandingFooter(withMarketing, brandingUrl, language) : withMarketing;
 }
 
-/** A path in brackets can name any variable. */
-const readsContactToken = (source = ""): boolean => /contactToken|\[/.test(source);
+/** The language in the html, for a mail whose template names none. */
+const detectLanguage = (pieces: MergeText | undefined): Language =>
+  detectHtmlLanguage(pieces?.find((piece) => typeof piece === "string") ?? "");
 
-function addBrandingFooter(parts: CompiledParts, link: string): CompiledParts {
-  const { html, text } = parts;
-  const ending = { ...text, pieces: addTextBranding(text.pieces, link, html?.pieces) };
+function addBrandingFooter(
+  fields: CompiledFields,
+  link: string,
+  language: Language,
+): CompiledFields {
+  const { html, text } = fields;
   return {
-    ...parts,
-    html: html && { ...html, pieces: addHtmlBranding(html.pieces, link) },
-    text: ending,
+    ...fields,
+    html: html && { ...html, pieces: addHtmlBranding(html.pieces, link, language) },
+    text: { ...text, pieces: [...text.pieces, renderBrandingText(link, language)] },
   };
 }
 
 /**
- * Adds merge fields for the links to each part. A text part without values of its own takes the
- * links from the values of the html part.
+ * Adds what the mail does not show itself, with merge fields for the links. A text without values
+ * of its own takes the links from the values of the html.
  */
-function addMarketingFooter(parts: CompiledParts, marketing: MarketingLinks): CompiledParts {
-  const { html, text } = parts;
-  const fields = listFooterFields(marketing);
-  const linksOf = (variables: Record<string, unknown>) =>
-    fields.map((field) => String(variables[linkVariables[field]]));
+function addMarketingFooter(
+  fields: CompiledFields,
+  marketing: MarketingLinks,
+  language: Language,
+): CompiledFields {
+  const { html, text } = fields;
   const { values } = text;
+  const toFooter = (shown: Set<string>) => ({ ...footerOf(marketing, shown), language });
+  const ofHtml = html && toFooter(listShownInHtml(html));
+  const ofText = (values ? undefined : ofHtml) ?? toFooter(listShownInText(text));
+  const linksOf = ({ links }: MailFooter, variables: Record<string, unknown>) =>
+    links.map((link) => String(variables[linkVariables[link]]));
   return {
-    ...parts,
-    html: html && {
-      pieces: addHtmlFooter(html.pieces, html.mergeFieldCount, marketing),
-      mergeFieldCount: html.mergeFieldCount + fields.length,
-      values: (variables, options) => [
-        ...html.values(variables, options),
-        ...linksOf(variables).map(escapeHtml),
-      ],
-    },
+    ...fields,
+    html: html &&
+      ofHtml && {
+        ...html,
+        pieces: addHtmlFooter(html.pieces, html.mergeFieldCount, ofHtml),
+        mergeFieldCount: html.mergeFieldCount + ofHtml.links.length,
+        values: (variables, options) => [
+          ...html.values(variables, options),
+          ...linksOf(ofHtml, variables).map(escapeHtml),
+        ],
+      },
     text: {
-      pieces: addTextFooter(text.pieces, text.mergeFieldCount, {
-        sender: marketing,
-        html: html?.pieces,
-      }),
-      mergeFieldCount: text.mergeFieldCount + fields.length,
+      ...text,
+      pieces: addTextFooter(text.pieces, text.mergeFieldCount, ofText),
+      mergeFieldCount: text.mergeFieldCount + ofText.links.length,
       ...(values && {
         values: (variables: Record<string, unknown>, options: RenderOptions) => [
           ...values(variables, options),
-          ...linksOf(variables),
+          ...linksOf(ofText, variables),
         ],
       }),
     },
   };
 }
 
-function compilePart(source: string, field: string, escaped: boolean): CompiledPart {
-  const { pieces, values } = liquid.toSubstitutions(
-    liquid.compile(source, { escape: escaped, field }),
-  );
+/** Leaves out the parts whose variables the mail shows. */
+const footerOf = (marketing: MarketingLinks, shown: Set<string>) =>
+  buildFooter(marketing, {
+    hasAddress: shown.has(postalAddressVariable),
+    hasUnsubscribeLink: shown.has(linkVariables.unsubscribePage),
+  });
+
+/** The variables that readers of the html see: not those in comments, styles or hidden elements. */
+function listShownInHtml(html: CompiledField): Set<string> {
+  const names = new Set(html.shownVariables.flat());
+  const isNeeded = names.has(postalAddressVariable) || names.has(linkVariables.unsubscribePage);
+  return isNeeded ? listShownInText({ ...html, ...toTextField(html) }) : new Set();
+}
+
+const listShownInText = ({
+  pieces,
+  shownVariables = [],
+}: Pick<CompiledFields["text"], "pieces" | "shownVariables">): Set<string> =>
+  new Set(pieces.flatMap((piece) => (typeof piece === "number" ? shownVariables[piece]! : [])));
+
+function compileField(
+  source: string,
+  { field, snippets }: { field: keyof liquid.SnippetParts | "subject"; snippets?: liquid.Snippets },
+): CompiledField {
+  const template = liquid.compile(source, { escape: field === "html", field, snippets });
+  const { pieces, values } = liquid.toSubstitutions(template);
   const mergeFieldCount = 1 + Math.max(-1, ...pieces.filter((piece) => typeof piece === "number"));
-  return { pieces, mergeFieldCount, values };
+  return { pieces, mergeFieldCount, values, shownVariables: liquid.shownVariables(template) };
 }
 
 function renderValues(
-  { subject, html, text }: CompiledParts,
+  { subject, html, text }: CompiledFields,
   variables: Record<string, unknown>,
   options: RenderOptions,
 ): string[] {
@@ -233,14 +292,20 @@ function plainValue(value: string, budget: liquid.Budget): string {
 /**
  * Removes line breaks from the subject and its values, so that nothing in it can become a header.
  */
-const toSingleLinePart = ({ pieces, mergeFieldCount, values }: CompiledPart): CompiledPart => ({
+const toSingleLineField = ({
+  pieces,
+  mergeFieldCount,
+  values,
+  shownVariables,
+}: CompiledField): CompiledField => ({
+  shownVariables,
   pieces: pieces.map((piece) => (typeof piece === "string" ? toSingleLine(piece) : piece)),
   mergeFieldCount,
   values: (variables, options) => values(variables, options).map(toSingleLine),
 });
 
-/** Makes the plain-text part from the html part. */
-function toTextPart({ pieces, mergeFieldCount }: CompiledPart): CompiledParts["text"] {
+/** Makes the plain text from the html. */
+function toTextField({ pieces, mergeFieldCount }: CompiledField): CompiledFields["text"] {
   const marked = pieces
     .map((piece) => (typeof piece === "string" ? piece : toMergeFieldMark(piece)))
     .join("");

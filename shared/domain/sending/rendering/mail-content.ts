@@ -1,16 +1,26 @@
 // The content of a mail or of a batch. It is stored once, separately from the sends.
 import { config } from "../../../config.ts";
+import { type BrandLook, insertBrandLook, toBrandLook } from "../../../email/brand/look.ts";
+import { markLanguage } from "../../../email/html-language.ts";
+import type { Snippets } from "../../../email/liquid.ts";
 import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts";
+import type { PinnedBrand } from "../../content/mail-brand.ts";
+import { loadSnippets, type PinnedSnippets } from "../../content/mail-snippets.ts";
+import { chooseTexts, subjectsOf } from "../../content/template-translations.ts";
 import * as templates from "../../content/templates.ts";
-import type { StoredAttachment } from "../intake/attachments.ts";
-import type { MessageFields } from "../intake/message.ts";
+import type { StoredAttachment } from "../accept/attachments.ts";
+import type { MessageFields } from "../accept/message-fields.ts";
 import { createLinkBuilder } from "../secure-messages/secure-message-item.ts";
+import { loadFeed } from "./feeds.ts";
 import {
   createMarketingLinks,
   type MarketingLinks,
   type MarketingSender,
 } from "./marketing-mail.ts";
 import { decorateHtml, type HtmlAdditions } from "./utm.ts";
+
+/** How long content is kept, for mail that is not handed over yet and for late events. */
+export const contentTtlSeconds = 60 * 24 * 3600;
 
 export interface MailContent {
   from: Mailbox;
@@ -26,14 +36,22 @@ export interface MailContent {
   trackClicks?: boolean | undefined;
   /** The version at acceptance. */
   template?: { id: number; version: number } | undefined;
+  /** The language that the recipient of a single mail reads, if the template has translations. */
+  locale?: string | undefined;
   /** Replaces the subject of the template, if there is one. */
   subject?: string | undefined;
   html?: string | undefined;
   text?: string | undefined;
+  /** The versions of the snippets that it uses, at acceptance. */
+  snippets?: PinnedSnippets | undefined;
+  /** The brand at acceptance, if the mail can read it. */
+  brand?: PinnedBrand | undefined;
   /** Resolved, with the defaults. */
   utm?: HtmlAdditions["utm"];
   previewText?: string | undefined;
   variables: Record<string, unknown>;
+  /** The S3 key of the JSON that the mail shows as `feed`. */
+  feed?: string | undefined;
   attachments: StoredAttachment[];
   /** Set on marketing mail, which has a footer with an unsubscribe link. */
   marketing?: MarketingSender | undefined;
@@ -51,13 +69,21 @@ export interface LiquidSources {
   subject: string;
   html?: string | undefined;
   text?: string | undefined;
+  /** By name. */
+  snippets?: Snippets | undefined;
+  /** The language of these sources. Absent: it is not known. */
+  locale?: string | undefined;
 }
 
 /** Input of `compose`, in addition to the content. */
-export interface MailParts extends LiquidSources {
+export interface LiquidMail extends LiquidSources {
   marketing?: MarketingLinks | undefined;
   /** Where the branding footer links to. */
   brandingUrl?: string | undefined;
+  /** The value of `feed`. */
+  feed?: unknown;
+  /** The value of `brandLook`. */
+  brandLook?: BrandLook | undefined;
   /** Links to secure messages, by the ids of their sends. */
   secureLinkOf?: ((sendId: number) => string) | undefined;
 }
@@ -86,6 +112,7 @@ export const toMailContent = (
   trackOpens: message.trackOpens,
   trackClicks: message.trackClicks,
   template,
+  locale: message.locale,
   subject: message.subject,
   ...(!template && { html: message.html, text: message.text }),
   // The notice of a secure message has no links but ours.
@@ -99,36 +126,78 @@ export const toMailContent = (
 });
 
 /** Loads everything that `compose` needs, so that composing is synchronous. */
-export async function loadMailParts(orgId: number, content: MailContent): Promise<MailParts> {
-  const [parts, marketing, secureLinkOf] = await Promise.all([
-    loadLiquidParts(orgId, content),
+export async function loadLiquidMail(orgId: number, content: MailContent): Promise<LiquidMail> {
+  const brandLook = content.brand && toBrandLook(content.brand);
+  const [fields, marketing, secureLinkOf, feed] = await Promise.all([
+    loadLiquidSources(orgId, content, brandLook),
     content.marketing && createMarketingLinks(content.marketing),
     content.secure && createLinkBuilder(orgId),
+    content.feed === undefined ? undefined : loadFeed(content.feed),
   ]);
   return {
-    ...parts,
+    ...fields,
     ...(marketing && { marketing }),
     ...(content.branded && { brandingUrl: config.brandingUrl }),
     ...(secureLinkOf && { secureLinkOf }),
+    ...(feed !== undefined && { feed }),
+    ...(brandLook && { brandLook }),
   };
 }
 
+type SourceFields = Pick<
+  MailContent,
+  "template" | "locale" | "subject" | "html" | "text" | "snippets" | "utm" | "previewText"
+>;
+
 /** The Liquid sources of a mail, from its template if it has one. */
-export async function loadLiquidParts(
+export async function loadLiquidSources(
   orgId: number,
-  {
-    template,
-    subject = "",
-    html,
-    text,
-    ...additions
-  }: Pick<MailContent, "template" | "subject" | "html" | "text" | "utm" | "previewText">,
+  { template, locale, subject = "", html, text, snippets: pinned, ...additions }: SourceFields,
+  brandLook?: BrandLook,
 ): Promise<LiquidSources> {
-  if (!template) return { subject, html: html && decorateHtml(html, additions), text };
-  const body = await templates.readBody(orgId, template.id, template.version);
-  return {
-    subject: subject || body.subject,
-    html: body.html ? decorateHtml(body.html, additions) : undefined,
-    text: body.text ?? undefined,
-  };
+  const [body, loaded] = await Promise.all([
+    template && templates.readBody(orgId, template.id, template.version),
+    pinned && loadSnippets(orgId, pinned),
+  ]);
+  const finish = (source: string, added: HtmlAdditions = additions) =>
+    decorateHtml(brandLook ? insertBrandLook(source, brandLook) : source, added);
+  const { utm } = additions;
+  const snippets = loaded && { snippets: mapSnippetHtml(loaded, (one) => finish(one, { utm })) };
+  if (!body) return { subject, html: html && finish(html), text, ...snippets };
+  const chosen = chooseTexts(body, locale);
+  const previewText = additions.previewText ?? chosen.previewText ?? undefined;
+  return inLanguage(chosen.locale, {
+    subject: subject || chosen.subject,
+    html: chosen.html ? finish(chosen.html, { ...additions, previewText }) : undefined,
+    text: chosen.text ?? undefined,
+    ...snippets,
+  });
 }
+
+function inLanguage(locale: string | null, sources: LiquidSources): LiquidSources {
+  if (locale === null) return sources;
+  const { html, snippets = {} } = sources;
+  const marked = html === undefined ? { snippets } : markLanguage({ html, snippets }, locale);
+  return { ...sources, ...marked, locale };
+}
+
+/** The Liquid sources of a mail in each language of its template. */
+export async function loadSourcesOfLanguages(
+  orgId: number,
+  content: Omit<SourceFields, "locale">,
+): Promise<LiquidSources[]> {
+  const { template } = content;
+  const body = template && (await templates.readBody(orgId, template.id, template.version));
+  const locales = Object.keys((body && subjectsOf(body)) ?? {});
+  return Promise.all(
+    [undefined, ...locales].map((locale) => loadLiquidSources(orgId, { ...content, locale })),
+  );
+}
+
+const mapSnippetHtml = (snippets: Snippets, change: (html: string) => string): Snippets =>
+  Object.fromEntries(
+    Object.entries(snippets).map(([name, { html, text }]) => [
+      name,
+      { html: html && change(html), text },
+    ]),
+  );

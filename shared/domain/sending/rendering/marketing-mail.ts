@@ -2,18 +2,18 @@
 // sender and an unsubscribe link. The link is a merge field, so that all recipients share the
 // footer and batch calls still work.
 import { config } from "../../../config.ts";
-import { insertBeforeBodyEnd } from "../../../email/body-end.ts";
-import {
-  detectHtmlLanguage,
-  emailFooterWording,
-  type Language,
-} from "../../../email/wording/email-footer.ts";
+import { insertBeforeBodyEnd } from "../../../email/html-footer.ts";
+import { directionOf, type Language } from "../../../email/languages.ts";
+import { emailFooterWording } from "../../../email/wording/by-topic.ts";
 import { invalid } from "../../../errors.ts";
 import { escapeHtml } from "../../../kernel/html.ts";
 import type { MergeText } from "../../../providers/provider-adapter.ts";
+import { traitsOf } from "../../../providers/traits.ts";
 import { createTokenMaker } from "../../audience/contacts/link-tokens.ts";
 import * as compliance from "../../identity/compliance.ts";
 import { displayNameOf, type Site } from "../../identity/sites.ts";
+import type { MailSource } from "../mail-sources.ts";
+import { buildBrowserLink, createBrowserLinkBuilder } from "./browser-links.ts";
 
 /** The sender of marketing mail as stored with its content, with the settings at acceptance. */
 export interface MarketingSender {
@@ -25,6 +25,8 @@ export interface MarketingSender {
   unsubscribeUrl: string | null;
   /** The topic that one-click unsubscribe leaves. Absent: it leaves all marketing mail. */
   topicId?: number;
+  /** The mail goes to contacts who unsubscribed too, so nothing of it offers that. */
+  isNotice?: true;
 }
 
 /**
@@ -32,8 +34,9 @@ export interface MarketingSender {
  * is none.
  */
 export async function requireMarketingSender(orgId: number, site: Site): Promise<MarketingSender> {
-  const { physicalAddress, unsubscribeUrl, enabled } = await compliance.getCompliance(orgId);
-  const postalAddress = site.physicalAddress?.trim() || physicalAddress;
+  const settings = await compliance.getCompliance(orgId);
+  const { unsubscribeUrl, enabled } = settings;
+  const postalAddress = postalAddressOf(site, settings);
   if (enabled && !postalAddress) throw physicalAddressMissing();
   return {
     orgId,
@@ -42,6 +45,18 @@ export async function requireMarketingSender(orgId: number, site: Site): Promise
     physicalAddress: postalAddress,
     unsubscribeUrl,
   };
+}
+
+/** The address of the site, else that of the organization. */
+const postalAddressOf = (
+  site: Site,
+  { physicalAddress }: Pick<compliance.Compliance, "physicalAddress">,
+): string | null => site.physicalAddress?.trim() || physicalAddress;
+
+/** The value of `{{ postalAddress }}` in marketing mail of the site. */
+export async function getAddressLine(orgId: number, site: Site): Promise<string> {
+  const settings = await compliance.getCompliance(orgId);
+  return toAddressLine({ physicalAddress: postalAddressOf(site, settings) });
 }
 
 const physicalAddressMissing = () =>
@@ -60,6 +75,8 @@ interface LinkRecipient {
   sendId: number;
   to: string;
   contactId?: number | undefined;
+  /** The language of the mail. */
+  locale?: string | undefined;
 }
 
 export interface RecipientLinks {
@@ -69,6 +86,8 @@ export interface RecipientLinks {
   preferencePage: string;
   /** For mail programs. */
   oneClickUnsubscribe: string;
+  /** The page that shows the mail in a browser. */
+  browserPage(): string;
   /** Identifies the contact to the tracking of the site's own pages. */
   contactToken(): string;
 }
@@ -79,15 +98,19 @@ export interface MarketingLinks extends MarketingSender {
 }
 
 export async function createMarketingLinks(marketing: MarketingSender): Promise<MarketingLinks> {
-  const [tokenOf, contactTokenOf] = await Promise.all([
+  const [tokenOf, contactTokenOf, browserPageOf] = await Promise.all([
     createTokenMaker("unsubscribe"),
     createTokenMaker("visitor"),
+    createBrowserLinkBuilder(marketing.orgId),
   ]);
-  const linksOf = ({ sendId, to, contactId }: LinkRecipient): RecipientLinks => {
+  const linksOf = ({ sendId, to, contactId, locale }: LinkRecipient): RecipientLinks => {
     const { orgId, siteId, topicId } = marketing;
     const person = { orgId, siteId, contactId, email: to };
-    const token = tokenOf({ ...person, sendId, topicId });
-    return buildLinks(marketing, token, () => contactTokenOf(person));
+    return buildLinks(marketing, {
+      token: tokenOf({ ...person, sendId, topicId, locale }),
+      contactToken: () => contactTokenOf(person),
+      browserPage: () => browserPageOf(sendId),
+    });
   };
   return { ...marketing, linksOf };
 }
@@ -98,21 +121,25 @@ export const createLinksWithoutToken = (
   text: string,
 ): MarketingLinks => ({
   ...marketing,
-  linksOf: () => buildLinks(marketing, text, () => text),
+  linksOf: () =>
+    buildLinks(marketing, {
+      token: text,
+      contactToken: () => text,
+      browserPage: () => buildBrowserLink(text),
+    }),
 });
 
 function buildLinks(
   marketing: MarketingSender,
-  token: string,
-  contactToken: () => string,
+  { token, ...links }: { token: string } & Pick<RecipientLinks, "contactToken" | "browserPage">,
 ): RecipientLinks {
   const base = `${config.publicUrl}/api/v1/unsubscribe`;
-  const preferencePage = `${base}/${token}`;
+  const unsubscribePage = `${base}/${token}`;
   return {
-    unsubscribePage: buildCustomPageUrl(marketing, token) ?? preferencePage,
-    preferencePage,
+    unsubscribePage: buildCustomPageUrl(marketing, token) ?? unsubscribePage,
+    preferencePage: `${unsubscribePage}?view=preferences`,
     oneClickUnsubscribe: `${base}?token=${token}`,
-    contactToken,
+    ...links,
   };
 }
 
@@ -128,48 +155,97 @@ function buildCustomPageUrl(
 
 export const buildUnsubscribeHeaders = ({
   oneClickUnsubscribe,
-}: RecipientLinks): Record<string, string> => ({
+}: Pick<RecipientLinks, "oneClickUnsubscribe">): Record<string, string> => ({
   "List-Unsubscribe": `<${oneClickUnsubscribe}>`,
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 });
 
-type FooterSender = Pick<
-  MarketingSender,
-  "companyName" | "physicalAddress" | "unsubscribeUrl" | "topicId"
->;
+/** At the right of Gmail's Feedback-ID: the same in all mail, with 5 to 15 characters. */
+const feedbackSenderId = "pennymail";
+
+/**
+ * Headers that all recipients of a mail share. Gmail counts complaints by each part of the
+ * Feedback-ID on its own, so each part says what its number is.
+ */
+export function buildMarketingHeaders({
+  orgId,
+  site,
+  source,
+  config: { provider },
+}: {
+  orgId: number;
+  site: Pick<Site, "id">;
+  source: MailSource;
+  config: { provider: string };
+}): Record<string, string> {
+  const parts = [`${source.kind}-${source.id}`, `site-${site.id}`, `org-${orgId}`];
+  return {
+    ...(!traitsOf(provider).setsFeedbackId && {
+      "Feedback-ID": [...parts, feedbackSenderId].join(":"),
+    }),
+    Precedence: "bulk",
+    "X-Auto-Response-Suppress": "OOF, AutoReply",
+  };
+}
 
 /** What the links of a footer lead to. The footer has one merge field for each. */
 type FooterLink = "unsubscribePage" | "preferencePage";
 
-/** Without an own page of the organization, both links of a footer lead to the same page. */
-export const listFooterFields = ({ topicId, unsubscribeUrl }: FooterSender): FooterLink[] =>
-  topicId && unsubscribeUrl ? ["unsubscribePage", "preferencePage"] : ["unsubscribePage"];
-
-interface FooterFields {
-  sender: FooterSender;
-  /** The number of the first of its merge fields. */
-  mergeField: number;
+/** What is added at the end of a body. Both lists are empty if the mail needs nothing. */
+export interface MailFooter {
+  /** The company and its address. */
+  lines: string[];
+  links: FooterLink[];
   language: Language;
 }
 
-/** The text and the merge field of each link. Only mail on a topic links to the preferences. */
-function listFooterLinks({ sender, mergeField, language }: FooterFields): [string, number][] {
-  const { unsubscribe, preferences } = emailFooterWording[language];
-  const unsubscribeLink: [string, number] = [unsubscribe, mergeField];
-  const last = mergeField + listFooterFields(sender).length - 1;
-  return sender.topicId ? [unsubscribeLink, [preferences, last]] : [unsubscribeLink];
+/** Leaves out what the mail shows itself. Only mail on a topic links to the preferences. */
+export const buildFooter = (
+  { companyName, physicalAddress, topicId, isNotice }: MarketingSender,
+  { hasAddress, hasUnsubscribeLink }: { hasAddress: boolean; hasUnsubscribeLink: boolean },
+): Omit<MailFooter, "language"> => ({
+  lines: hasAddress ? [] : toLines(`${companyName}\n${physicalAddress ?? ""}`),
+  links:
+    hasUnsubscribeLink || isNotice
+      ? []
+      : ["unsubscribePage", ...(topicId ? (["preferencePage"] as const) : [])],
+});
+
+/** The postal address in one line. Empty if there is none. */
+export const toAddressLine = ({
+  physicalAddress,
+}: Pick<MarketingSender, "physicalAddress">): string => toLines(physicalAddress ?? "").join(", ");
+
+const toLines = (text: string): string[] =>
+  text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+interface FooterFields {
+  footer: MailFooter;
+  /** The number of the first of its merge fields. */
+  mergeField: number;
 }
 
-const languageOf = (pieces: MergeText | undefined): Language =>
-  detectHtmlLanguage(pieces?.find((piece) => typeof piece === "string") ?? "");
+/** The text and the merge field of each link. */
+function listFooterLinks({ footer, mergeField }: FooterFields): [string, number][] {
+  const { unsubscribe, preferences } = emailFooterWording[footer.language];
+  const texts = { unsubscribePage: unsubscribe, preferencePage: preferences };
+  return footer.links.map((link, i) => [texts[link], mergeField + i]);
+}
+
+const isEmpty = ({ lines, links }: MailFooter): boolean => !lines.length && !links.length;
 
 /** `mergeField` is the number of the first merge field of the links. */
-export const addHtmlFooter = (
+export function addHtmlFooter(
   pieces: MergeText,
   mergeField: number,
-  sender: FooterSender,
-): MergeText =>
-  insertBeforeBodyEnd(pieces, htmlFooter({ sender, mergeField, language: languageOf(pieces) }));
+  footer: MailFooter,
+): MergeText {
+  if (isEmpty(footer)) return pieces;
+  return insertBeforeBodyEnd(pieces, htmlFooter({ footer, mergeField }));
+}
 
 const footerStyle =
   "max-width:600px;margin:32px auto 0;padding:16px;text-align:center;" +
@@ -177,30 +253,28 @@ const footerStyle =
 const footerLinkStyle = "color:#595959;text-decoration:underline";
 
 function htmlFooter(fields: FooterFields): MergeText {
-  const lines = toFooterLines(fields.sender).map(escapeHtml).join("<br>");
+  const lines = fields.footer.lines.map(escapeHtml).join("<br>");
   const links = listFooterLinks(fields).flatMap(([text, mergeField], i) => [
     `${i ? " &nbsp; " : ""}<a href="`,
     mergeField,
     `" style="${footerLinkStyle}">${escapeHtml(text)}</a>`,
   ]);
-  return [`<div style="${footerStyle}">${lines}<br>`, ...links, "</div>"];
+  const lineBreak = lines && links.length ? "<br>" : "";
+  const direction = directionOf(fields.footer.language) === "rtl" ? ' dir="rtl"' : "";
+  return [`<div${direction} style="${footerStyle}">${lines}${lineBreak}`, ...links, "</div>"];
 }
 
 export function addTextFooter(
   pieces: MergeText,
   mergeField: number,
-  { sender, html }: { sender: FooterSender; html: MergeText | undefined },
+  footer: MailFooter,
 ): MergeText {
-  const lines = toFooterLines(sender).join("\n");
-  const links = listFooterLinks({ sender, mergeField, language: languageOf(html) });
+  if (isEmpty(footer)) return pieces;
+  const lines = footer.lines.map((line) => `${line}\n`).join("");
+  const links = listFooterLinks({ footer, mergeField });
   return [
     ...pieces,
-    `\n\n----------\n${lines}\n`,
+    `\n\n----------\n${lines}`,
     ...links.flatMap(([text, field]) => [`${text}: `, field, "\n"]),
   ];
 }
-
-const toFooterLines = ({ companyName, physicalAddress }: FooterSender): string[] =>
-  [companyName, ...(physicalAddress ?? "").split(/[\r\n]+/)]
-    .map((line) => line.trim())
-    .filter(Boolean);

@@ -13,7 +13,9 @@ const computedNames = /\{[{%][^{}%]*\[|customfields(?!\.)|customfields\.(size|fi
  */
 export function createVariableFilter(mails: LiquidSources[]): VariableFilter {
   const source = mails
-    .map(({ subject, html, text }) => [subject, html, text].join("\n"))
+    .map(({ subject, html, text, snippets = {} }) =>
+      [subject, html, text, ...Object.values(snippets).flatMap(Object.values)].join("\n"),
+    )
     .join("\n")
     .toLowerCase();
   if (computedNames.test(source)) return (variables) => variables;

@@ -1,13 +1,15 @@
 import { exists } from "../../../adapters/dynamodb/conditions.ts";
-import { transact, update, type Write } from "../../../adapters/dynamodb/table.ts";
-import * as blobs from "../../../adapters/s3/objects.ts";
+import { get, transact, update, type Write } from "../../../adapters/dynamodb/table.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import { now } from "../../../clock.ts";
 import { dueShardOf, indexAttributeNames, indexAttributes, indexes, keys } from "../../../keys.ts";
-import { blobKeyOf, type SecureMessageItem } from "./secure-message-item.ts";
+import { blobKeyOf, fileBlobKeyOf, type SecureMessageItem } from "./secure-message-item.ts";
 
-/** Deletes the body of an expired or revoked message. Safe to repeat. */
+/** Deletes the body and the files of an expired or revoked message. Safe to repeat. */
 export async function eraseBody(orgId: number, id: number): Promise<void> {
-  await blobs.remove(blobKeyOf(orgId, id));
+  const { files = 0 } = (await get<SecureMessageItem>(keys.secureMessage(orgId, id))) ?? {};
+  const fileBlobs = Array.from({ length: files }, (_, file) => fileBlobKeyOf(orgId, id, file));
+  await Promise.all([blobKeyOf(orgId, id), ...fileBlobs].map(objects.remove));
   await transact(
     update(keys.secureMessage(orgId, id), { remove: indexAttributeNames("due") }, { if: exists }),
   );

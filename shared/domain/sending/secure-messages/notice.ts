@@ -1,8 +1,9 @@
 // The notice: the mail with a link that replaces a secure message. Most mail is not secure, so
 // Lambda functions load this module on first use (see infra/aws/esbuild-plugins.ts).
+
+import { detectHtmlLanguage } from "../../../email/html-footer.ts";
 import { renderSimpleEmail } from "../../../email/simple-email.ts";
-import { detectHtmlLanguage } from "../../../email/wording/email-footer.ts";
-import { secureMessageWording } from "../../../email/wording/secure-message.ts";
+import { secureMessageWording } from "../../../email/wording/by-topic.ts";
 import { noticeVariables } from "./secure-message-item.ts";
 
 const toLiquidVariable = (name: string): string => `{{ ${name} }}`;

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { absent, all, exists, greaterThan } from "../../../adapters/dynamodb/conditions.ts";
 import { get, getMany, update, updateReturning, write } from "../../../adapters/dynamodb/table.ts";
-import * as blobs from "../../../adapters/s3/objects.ts";
+import * as objects from "../../../adapters/s3/objects.ts";
 import type { Caller, CallerScope } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, missing, Problem } from "../../../errors.ts";
@@ -11,15 +11,19 @@ import { countSkipped, type PageRequest, toPagination } from "../../../kernel/pa
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { permitSite } from "../../../kernel/site-access.ts";
 import { dueShardOf, indexAttributes, indexes, keys, ranges } from "../../../keys.ts";
-import * as attempts from "../../identity/attempt-limits.ts";
+import * as attemptLimits from "../../identity/attempt-limits.ts";
 import * as passwords from "../../identity/passwords.ts";
 import * as sites from "../../identity/sites.ts";
-import * as feed from "../send-feed.ts";
-import { decryptBody } from "./cipher.ts";
+import * as sendFeed from "../send-feed.ts";
+import { decrypt, decryptBody } from "./cipher.ts";
 import { eraseBody } from "./erase-messages.ts";
 import {
   blobKeyOf,
+  createFileLinkBuilder,
+  fileBlobKeyOf,
+  openFileToken,
   openLinkToken,
+  type SecureFile,
   type SecureMessageBody,
   type SecureMessageItem,
 } from "./secure-message-item.ts";
@@ -39,6 +43,7 @@ export const SecureMessage = z
       .enum(statuses)
       .describe("`active`: can be viewed. `expired` and `revoked`: the content is deleted."),
     hasPassphrase: z.boolean().describe("Whether the page asks for a passphrase."),
+    attachmentCount: Count.describe("Number of files that can be downloaded from the page."),
     viewCount: Count.describe(
       "How often the message was shown. Opening the link without pressing the button is " +
         "not counted.",
@@ -70,6 +75,7 @@ const toApi = (item: SecureMessageItem): SecureMessage => ({
   subject: item.subject,
   status: statusOf(item),
   hasPassphrase: item.passphrase !== undefined,
+  attachmentCount: item.files ?? 0,
   viewCount: item.views,
   firstViewedAt: item.firstViewedAt ?? null,
   lastViewedAt: item.lastViewedAt ?? null,
@@ -108,10 +114,13 @@ export async function list(
   { siteId }: { siteId?: number | undefined },
 ) {
   const siteIds = await sites.listVisibleSiteIds(caller, siteId);
-  const places = feed.readFeed({ orgId: caller.orgId, siteIds, range: ranges.secureFeed }, request);
+  const places = sendFeed.readFeed(
+    { orgId: caller.orgId, siteIds, range: ranges.secureFeed },
+    request,
+  );
   const [{ messages, next }, total] = await Promise.all([
     collectPage(caller.orgId, places, { skip: countSkipped(request), limit: request.limit }),
-    feed.countSecureSends(caller.orgId, siteIds),
+    sendFeed.countSecureSends(caller.orgId, siteIds),
   ]);
   return { secureMessages: messages, pagination: toPagination(request, total, next) };
 }
@@ -119,11 +128,11 @@ export async function list(
 /** Skips sends of a batch without a secure message, such as those to suppressed recipients. */
 async function collectPage(
   orgId: number,
-  places: AsyncIterable<feed.FeedPosition>,
+  places: AsyncIterable<sendFeed.FeedPosition>,
   { skip, limit }: { skip: number; limit: number },
 ) {
   const found: { item: SecureMessageItem; next: string }[] = [];
-  let group: feed.FeedPosition[] = [];
+  let group: sendFeed.FeedPosition[] = [];
   const read = async () => {
     const items = await getMany<SecureMessageItem>(
       group.map(({ id }) => keys.secureMessage(orgId, id)),
@@ -205,6 +214,13 @@ async function findByToken(token: string): Promise<SecureMessageItem> {
   return item;
 }
 
+export interface OpenedMessage {
+  said: SecureMessageBody;
+  cover: SecureMessageCover;
+  /** The links work for an hour. */
+  files: (SecureFile & { url: string })[];
+}
+
 /**
  * Returns the message and counts a view; undefined if it expired or is revoked. Throws 400
  * `wrong_passphrase`, 429 after five wrong passphrases in an hour, and 404 for an invalid token.
@@ -212,15 +228,39 @@ async function findByToken(token: string): Promise<SecureMessageItem> {
 export async function openMessage(
   token: string,
   passphrase: string | undefined,
-): Promise<{ said: SecureMessageBody; cover: SecureMessageCover } | undefined> {
+): Promise<OpenedMessage | undefined> {
   const item = await findByToken(token);
   if (statusOf(item) !== "active") return undefined;
   await requirePassphrase(item, passphrase);
-  const blob = await blobs.get(blobKeyOf(item.orgId, item.id));
+  const blob = await objects.get(blobKeyOf(item.orgId, item.id));
   if (!blob) return undefined;
   const body = await decryptBody(item.orgId, item.id, blob);
   // Another request may have revoked it since it was read.
-  return (await countView(item)) ? { said: body, cover: toCover(item) } : undefined;
+  if (!(await countView(item))) return undefined;
+  const linkTo = await createFileLinkBuilder(item.orgId, item.id);
+  const files = (body.files ?? []).map((file, i) => ({ ...file, url: linkTo(i) }));
+  return { said: body, cover: toCover(item), files };
+}
+
+/**
+ * Returns a file of a message that was shown within the last hour; null if the message expired or
+ * is revoked. Throws 404 for an invalid token.
+ */
+export async function downloadFile(
+  token: string,
+): Promise<(SecureFile & { bytes: Uint8Array }) | null> {
+  const place = await openFileToken(token);
+  const item = place && (await get<SecureMessageItem>(keys.secureMessage(place.orgId, place.id)));
+  if (!item) throw missing("The file does not exist");
+  if (statusOf(item) !== "active") return null;
+  const { orgId, id, file } = place;
+  const [body, blob] = await Promise.all([
+    objects.get(blobKeyOf(orgId, id)),
+    objects.get(fileBlobKeyOf(orgId, id, file)),
+  ]);
+  const described = body && (await decryptBody(orgId, id, body)).files?.[file];
+  if (!described || !blob) return null;
+  return { ...described, bytes: await decrypt(place, blob) };
 }
 
 async function requirePassphrase(
@@ -228,8 +268,8 @@ async function requirePassphrase(
   passphrase: string | undefined,
 ): Promise<void> {
   if (hash === undefined) return;
-  const rateLimit = attempts.passphraseLimit(`${orgId}/${id}`);
-  const isCorrect = await attempts.withAttemptLimits(
+  const rateLimit = attemptLimits.passphraseLimit(`${orgId}/${id}`);
+  const isCorrect = await attemptLimits.withAttemptLimits(
     [rateLimit],
     async () =>
       (await passwords.verifyPassword((passphrase ?? "").slice(0, 200), hash)) || undefined,

@@ -78,15 +78,33 @@ const ImportPreview = {
   size: 88,
   delimiter: ",",
   encoding: "utf-8",
+  decimalMark: ".",
+  dateOrder: null,
   total: 2,
   columns: [
-    { header: "Mail", field: "email", samples: ["ann@example.com", "bob@"] },
-    { header: "Plan", field: "customFields.plan", samples: ["pro", "team"] },
+    {
+      ...{ header: "Mail", field: "email", samples: ["ann@example.com", "bob@"], question: null },
+      ...{ type: null, readings: [] },
+    },
+    {
+      ...{ header: "Since", field: "customFields.since", samples: ["20.11.2026", "soon"] },
+      ...{ question: null, type: "date" },
+      readings: [
+        { cell: "20.11.2026", value: "2026-11-20", error: null },
+        { cell: "soon", value: null, error: '"soon" is not a date such as 2026-11-20' },
+      ],
+    },
   ],
   error: null,
   rows: [
-    { row: 2, cells: ["ann@example.com", "pro"], error: null },
-    { row: 3, cells: ["bob@", "team"], error: "email: must be an email address" },
+    { row: 2, cells: ["ann@example.com", "20.11.2026"], error: null, status: null, tags: [] },
+    {
+      row: 3,
+      cells: ["bob@", "soon"],
+      error: "email: must be an email address",
+      status: null,
+      tags: [],
+    },
   ],
 };
 
@@ -99,6 +117,20 @@ const ContactField = {
   declared: true,
   uses: 311,
   sample: "pro",
+};
+
+const FieldConversion = {
+  id: 1,
+  fieldName: "plan",
+  type: "number",
+  status: "running",
+  progress: 43,
+  processed: 135,
+  converted: 134,
+  failed: 1,
+  errors: [{ contactId: 7, error: '"pro" is not a number such as 1,299.90' }],
+  error: null,
+  ...timestamps,
 };
 
 const TimelineEntry = {
@@ -118,12 +150,15 @@ export const Contact = {
   phone: "+44 20 7946 0018",
   company: "Example Ltd",
   timezone: "Europe/London",
+  locale: "en-GB",
   customFields: { plan: "pro" },
   source: "api",
+  externalId: "user-1815",
   status: "subscribed",
   tags: [tag],
   lists: [list],
   topics: [{ id: 1, name: "Product news", subscribed: false, left: true }],
+  snoozedUntil: null,
   score: 35,
   sendCount: 12,
   openCount: 7,
@@ -151,9 +186,35 @@ export const ConsentEntry = {
   source: "one_click",
   ipAddress: "203.0.113.24",
   sendId: 1,
+  confirmation: null,
   status: null,
   topics: [{ id: 1, name: "Product news", subscribed: false }],
+  snoozedUntil: null,
+  leaving: null,
   createdAt: "2026-11-30T09:16:02.118Z",
+};
+
+const PreferencePage = {
+  fields: ["firstName", "customFields.plan"],
+  snooze: true,
+  leaveReason: true,
+};
+
+const Confirmed = {
+  source: "api",
+  requestedAt: "2026-11-12T18:40:11.530Z",
+  templateId: 1,
+  templateVersion: 1,
+};
+export const Confirmation = {
+  ...Confirmed,
+  status: "confirmed",
+  sendId: 2,
+  reminderSendId: null,
+  error: null,
+  confirmedAt: "2026-11-12T18:42:55.208Z",
+  confirmedIp: "203.0.113.24",
+  confirmedUserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
 };
 
 export const ScoreEntry = {
@@ -162,6 +223,8 @@ export const ScoreEntry = {
   rule: { id: 1, name: "Looked at prices" },
   createdAt: "2026-11-30T09:15:40.002Z",
 };
+
+const FormCaptcha = { provider: "turnstile", siteKey: "0x4AAAAAAADnPIDROrmt1Wwj" };
 
 const FormMeta = {
   id: 1,
@@ -174,6 +237,7 @@ const FormMeta = {
   tags: ["newsletter"],
   doubleOptIn: true,
   redirectUrl: "https://shop.example/thanks",
+  captcha: FormCaptcha,
   version: 1,
   submissionCount: 214,
   pageUrl: "https://mail.shop.example/api/v1/forms/1/page",
@@ -206,8 +270,11 @@ export const FormSubmission = {
     confirmedAt: "2026-11-12T18:42:55.208Z",
     confirmedIp: "203.0.113.24",
     confirmedUserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
+    templateId: null,
+    templateVersion: null,
   },
   confirmationSendId: 2,
+  reminderSendId: null,
   error: null,
   createdAt: "2026-11-12T18:40:11.530Z",
 };
@@ -220,6 +287,7 @@ const CustomEvent = {
   eventName: "order_placed",
   properties: { total: 49.9 },
   source: "tracking",
+  occurredAt: occurrence.createdAt,
   ...occurrence,
 };
 
@@ -244,6 +312,7 @@ const ApiKey = {
   siteId: null,
   scopes: ["send:write", "sends:read"],
   createdBy: creator,
+  expiresAt: null,
   ...timestamps,
   lastUsedAt: "2026-12-01T08:59:12.440Z",
 };
@@ -254,6 +323,8 @@ export const audienceExamples: Record<string, unknown> = {
   ContactAction,
   ContactActionPreview,
   ContactField,
+  DeclaredContactField: { ...ContactField, conversion: null },
+  FieldConversion,
   FieldUse: { kind: "segment", id: 1, name: "Pro customers", message: "Its rules ask for it." },
   ImportPreview,
   Organization: {
@@ -375,10 +446,30 @@ export const audienceExamples: Record<string, unknown> = {
     name: "My shop",
     domain: "shop.example",
     autoBcc: null,
+    replyTo: "help@shop.example",
     sendFrequencyCapDays: 2,
     companyName: "My shop Ltd",
     physicalAddress: "1 High Street\nLondon",
     softBounceLimit: 3,
+    archive: true,
+    archiveUrl: "https://mail.example/archive/1",
+    confirmationTemplateId: 1,
+    confirmationReminderHours: 48,
+    brand: {
+      logo: {
+        url: "https://shop.example/logo.png",
+        alt: "My shop",
+        link: "https://shop.example/",
+        width: 140,
+      },
+      colors: { accent: "#0f6b57", background: "#eef3f0", surface: "#ffffff", text: "#1d2a26" },
+      font: "georgia",
+      corners: "soft",
+      socialLinks: [{ name: "Mastodon", url: "https://social.example/@shop" }],
+      footerText: "My shop Ltd, registered in England, number 1234567",
+      language: "en",
+    },
+    preferencePage: PreferencePage,
     ...timestamps,
   },
   UnsubscribeStanding: {
@@ -395,7 +486,12 @@ export const audienceExamples: Record<string, unknown> = {
         subscribed: false,
       },
     ],
+    snoozedUntil: null,
+    canSnooze: true,
+    asksLeaveReason: false,
+    fields: [{ key: "firstName", label: null, type: "text", value: "Ann" }],
   },
+  PreferencePage,
   Topic,
   ContactTopic,
   ContactTopics: {
@@ -403,7 +499,10 @@ export const audienceExamples: Record<string, unknown> = {
     topics: [ContactTopic],
     log: [ConsentEntry],
     nextCursor: null,
+    confirmation: Confirmation,
   },
+  Confirmation,
+  ConfirmedRequest: { ...Confirmed, userAgent: Confirmation.confirmedUserAgent },
   ConsentEntry,
   Deleted: { id: 1, deleted: true },
   Contact,
@@ -411,6 +510,7 @@ export const audienceExamples: Record<string, unknown> = {
   ScoreEntry,
   CustomEvent,
   FormSubmission,
+  FormCaptcha,
   FormMeta,
   Form: { ...FormMeta, designJson: FormDesign },
   ScoringRule: {
@@ -478,8 +578,11 @@ export const audienceExamples: Record<string, unknown> = {
     tags: ["customer"],
     lists: [1],
     startSequences: false,
+    sendConfirmation: false,
     delimiter: ",",
     encoding: "utf-8",
+    decimalMark: ".",
+    dateOrder: null,
     mapping: { "E-Mail": "email", Vorname: "firstName" },
     errors: [{ row: 17, email: "bob@example", message: "email: must be one valid email address" }],
     createdAt: "2026-12-01T09:00:00.412Z",
@@ -489,7 +592,13 @@ export const audienceExamples: Record<string, unknown> = {
 
 export const contactActivity = {
   customEvents: [
-    { name: "order_placed", properties: { total: 49.9 }, source: "tracking", ...occurrence },
+    {
+      name: "order_placed",
+      properties: { total: 49.9 },
+      source: "tracking",
+      ...occurrence,
+      occurredAt: occurrence.createdAt,
+    },
   ],
   pageViews: [
     {
@@ -497,6 +606,7 @@ export const contactActivity = {
       properties: {},
       source: "tracking",
       url: "https://shop.example/pricing",
+      occurredAt: "2026-11-30T09:15:40.002Z",
       createdAt: "2026-11-30T09:15:40.002Z",
     },
   ],

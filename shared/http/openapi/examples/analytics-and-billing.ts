@@ -214,6 +214,20 @@ export const analyticsExamples: Record<string, unknown> = {
     series: [FiguresPoint],
     previousSeries: [{ ...FiguresPoint, from: "2026-11-01", to: "2026-11-01" }],
   },
+  LeaveReasons: {
+    siteId: 1,
+    campaignId: null,
+    from: "2026-11-02",
+    to: "2026-12-01",
+    answers: 14,
+    reasons: [
+      { reason: "too_many", count: 9 },
+      { reason: "not_interested", count: 3 },
+      { reason: "not_relevant", count: 2 },
+      { reason: "never_subscribed", count: 0 },
+      { reason: "other", count: 0 },
+    ],
+  },
   TopicStatistics: {
     ...period,
     siteId: 1,
@@ -313,7 +327,7 @@ export const analyticsExamples: Record<string, unknown> = {
     url: "https://checkout.stripe.com/c/pay/cs_test_a1B2c3D4e5F6",
     expiresAt: "2026-12-02T09:00:00.000Z",
   },
-  CreditPackage: { id: "credits_10000", credits: 10_000, priceCents: 1000, mails: 10_000 },
+  CreditPackage: { id: 1, credits: 10_000, priceCents: 1000, mails: 10_000 },
   Compliance: {
     physicalAddress: "My shop Ltd\n1 High Street\nLondon",
     unsubscribeUrl: null,
@@ -321,14 +335,14 @@ export const analyticsExamples: Record<string, unknown> = {
     updatedAt: "2026-11-30T16:05:02.871Z",
   },
   StockPhoto: {
-    id: "3573351",
+    id: 3573351,
     provider: "pexels",
     url: "https://images.pexels.com/photos/3573351/pexels-photo-3573351.jpeg?h=650&w=940",
     thumbUrl: "https://images.pexels.com/photos/3573351/pexels-photo-3573351.jpeg?h=130",
     ...photo,
   },
   SavedPhoto: {
-    id: "3573351",
+    id: 3573351,
     url: "https://mail.shop.example/api/v1/photos/1/3573351.jpg",
     contentType: "image/jpeg",
     size: 284_113,

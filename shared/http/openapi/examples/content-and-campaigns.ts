@@ -8,8 +8,29 @@ const TemplateMeta = {
   name: "Welcome",
   subject: "Welcome, {{ firstName }}",
   folderId: 1,
+  locale: "en",
+  locales: ["de"],
   version: 3,
   variables: ["firstName"],
+  ...timestamps,
+};
+
+const TemplateTranslation = {
+  subject: "Willkommen, {{ firstName }}",
+  previewText: null,
+  html: "<p>Guten Tag, {{ firstName }}</p>",
+  text: null,
+  designJson: null,
+};
+
+const SnippetMeta = {
+  id: 1,
+  siteId,
+  name: "greeting",
+  version: 2,
+  isLayout: false,
+  variables: ["firstName"],
+  uses: [],
   ...timestamps,
 };
 
@@ -50,6 +71,7 @@ const MailingAccounting = {
   suppressed: 12,
   unsubscribed: 31,
   notInTopic: 0,
+  snoozed: 0,
   capped: 3,
   duplicate: 0,
   invalid: 0,
@@ -75,6 +97,19 @@ export const Campaign = {
   segmentId: null,
   audience: null,
   sendingConfigId: 1,
+  fromEmail: null,
+  fromName: "Ann of My shop",
+  replyTo: null,
+  headers: { "X-Issue": "42" },
+  variables: { percent: 30 },
+  feedUrl: null,
+  archive: false,
+  archiveUrl: null,
+  archiveError: null,
+  purpose: "marketing",
+  attachments: [
+    { id: 1, filename: "prices.pdf", type: "application/pdf", size: 48_000, contentId: null },
+  ],
   topicId: null,
   previewText: "Up to 30 % off until Sunday",
   utm: { source: "newsletter", medium: "email", campaign: "spring-sale" },
@@ -89,7 +124,95 @@ export const Campaign = {
   winner: null,
   resendOf: null,
   resends: [],
+  seriesId: null,
   ...timestamps,
+};
+
+const CampaignSeries = {
+  id: 1,
+  siteId,
+  name: "Monday news",
+  schedule: {
+    frequency: "weekly",
+    weekdays: ["monday"],
+    time: "09:00",
+    timeZone: "organization",
+  },
+  skipUnchanged: false,
+  subject: null,
+  templateId: 1,
+  listId: 1,
+  tagId: null,
+  segmentId: null,
+  audience: null,
+  sendingConfigId: 1,
+  fromEmail: null,
+  fromName: null,
+  replyTo: null,
+  headers: {},
+  variables: {},
+  feedUrl: null,
+  archive: false,
+  rss: null,
+  rssState: null,
+  topicId: null,
+  previewText: null,
+  utm: null,
+  status: "active",
+  statusReason: null,
+  nextAt: "2026-12-07T08:00:00.000Z",
+  lastRunAt: "2026-11-30T08:00:04.112Z",
+  lastCampaignId: 1,
+  lastError: null,
+  ...timestamps,
+};
+
+const RssItem = {
+  id: "https://blog.shop.example/?p=12",
+  title: "Five ways to plant tulips",
+  link: "https://blog.shop.example/tulips",
+  publishedAt: "2026-11-29T10:30:00.000Z",
+  author: "Ann",
+  summary: "Plant them now, and they bloom in April.",
+  content: "<p>Plant them now, and they bloom in April.</p>",
+  image: "https://blog.shop.example/tulips.jpg",
+  categories: ["Garden"],
+};
+const RssFeed = {
+  title: "My shop: blog",
+  link: "https://blog.shop.example/",
+  description: "News from the garden.",
+  language: "en",
+  items: [RssItem],
+};
+const SeriesPreview = {
+  feed: RssFeed,
+  newItems: 1,
+  samples: [
+    {
+      contactId: 1,
+      email: "ann@example.com",
+      variantId: null,
+      fromEmail: "hello@shop.example",
+      fromName: "Ann of My shop",
+      replyTo: "help@shop.example",
+      subject: "Five ways to plant tulips",
+      html: "<p>Plant them now, and they bloom in April.</p>",
+      text: "Plant them now, and they bloom in April.",
+      missingVariables: [],
+      error: null,
+    },
+  ],
+};
+
+const SeriesRun = {
+  date: "2026-11-30",
+  at: "2026-11-30T08:00:04.112Z",
+  outcome: "campaign",
+  error: null,
+  newItems: null,
+  sentItems: null,
+  campaigns: [{ id: 1, name: "Monday news 2026-11-30", status: "sent" }],
 };
 
 const clicks = { clicks: 96, uniqueClicks: 80, machineClicks: 9 };
@@ -120,14 +243,20 @@ const Sequence = {
   name: "Welcome",
   status: "active",
   triggerType: "tag_add",
-  triggerConfig: { tagName: "customer" },
+  triggerConfig: { tagName: "customer", reentry: "once" },
   sendingConfigId: 1,
+  fromEmail: null,
+  fromName: null,
+  replyTo: "welcome@shop.example",
   topicId: null,
   autoBcc: null,
   utm: { source: "onboarding" },
   sendWindow: null,
+  goals: [{ eventName: "order_placed", valueProperty: "total" }],
+  exits: [],
   statusReason: null,
   webhookUrl: "https://mail.shop.example/api/v1/wh/sq/c2VxdWVuY2Ugb25l",
+  callSecret: "c2VxdWVuY2Ugb25lIGNhbGxz",
   ...timestamps,
 };
 
@@ -139,6 +268,9 @@ const SequenceStep = {
   previewText: null,
   delayMinutes: null,
   conditionConfig: null,
+  splitConfig: null,
+  waitConfig: null,
+  actionConfig: null,
   ...timestamps,
 };
 const SequenceStepDetail = {
@@ -146,6 +278,8 @@ const SequenceStepDetail = {
   stats: {
     reached: 96,
     waiting: 0,
+    acted: 0,
+    undelivered: 0,
     sent: 96,
     delivered: 95,
     opened: 61,
@@ -153,7 +287,19 @@ const SequenceStepDetail = {
     bounced: 1,
     unsubscribed: 0,
     failed: 0,
+    converted: 0,
+    value: 0,
+    ways: [],
   },
+};
+
+const { createdAt: ___, updatedAt: ____, ...DraftStep } = SequenceStep;
+const StepEffect = {
+  stepId: 2,
+  stepOrder: 2,
+  effect: "deleted",
+  continuesAt: null,
+  waiting: 12,
 };
 
 const Enrollment = {
@@ -167,7 +313,22 @@ const Enrollment = {
   lastProgressAt: "2026-11-30T09:14:27.000Z",
   completedAt: null,
   failureReason: null,
+  endReason: null,
+  actionProblems: [],
   createdAt: "2026-11-30T09:14:26.513Z",
+};
+
+const WalkedStep = {
+  ...{ stepId: 1, stepOrder: 1, type: "email" },
+  ...{ at: "2026-12-01T09:00:00.000Z", leftAt: "2026-12-01T09:00:00.000Z", result: "sent" },
+  ...{ way: null, until: null, timezone: null, action: null, actionProblem: null },
+  mail: { templateId: 1, subject: "Welcome, Ann", previewText: null, problem: null },
+};
+const Walk = {
+  startsAt: "2026-12-01T09:00:00.000Z",
+  matchesFilter: null,
+  steps: [WalkedStep],
+  end: { at: "2026-12-01T09:00:00.000Z", status: "completed", reason: null, value: null },
 };
 
 const Holiday = {
@@ -177,6 +338,7 @@ const Holiday = {
   date: "2027-01-01",
   templateId: 1,
   sendingConfigId: null,
+  replyTo: null,
   topicId: null,
   status: "scheduled",
   statusReason: null,
@@ -186,10 +348,17 @@ const Holiday = {
 };
 const zeros = (counts: object) => Object.fromEntries(Object.keys(counts).map((name) => [name, 0]));
 
-const emptyStepFields = { delayMinutes: null, conditionConfig: null };
+const emptyStepFields = {
+  delayMinutes: null,
+  conditionConfig: null,
+  splitConfig: null,
+  waitConfig: null,
+  actionConfig: null,
+};
 const { steps: _, ...welcoming } = welcome;
 const Playbook = {
   ...welcoming,
+  goals: [],
   emails: 2,
   days: 2,
   steps: [
@@ -205,15 +374,40 @@ const Playbook = {
 };
 
 export const campaignExamples: Record<string, unknown> = {
+  Media: {
+    id: 1,
+    siteId,
+    name: "Red shoes",
+    alt: "Two red running shoes",
+    url: "https://mail.shop.example/media/1/4d1b0c7e5a9f83266e0c1b7a5d4f9e8830a2c6b1.png",
+    contentType: "image/png",
+    size: 184_220,
+    width: 1200,
+    height: 800,
+    ...timestamps,
+  },
   TemplateFolder: { id: 1, siteId, name: "Newsletters", ...timestamps },
+  SnippetMeta,
+  Snippet: {
+    ...SnippetMeta,
+    html: "<p>Hello {{ firstName }}</p>",
+    text: null,
+    designJson: null,
+    versions: [
+      { version: 2, savedAt: timestamps.updatedAt, savedBy: 1 },
+      { version: 1, savedAt: timestamps.createdAt, savedBy: 1 },
+    ],
+  },
+  SnippetUse: { kind: "template", id: 1, name: "Welcome" },
   TemplateMeta,
   TemplateVersion,
   TemplateVersionDetail: {
     ...TemplateVersion,
     html: "<p>Hello {{ firstName }}</p>",
-    text: null,
-    designJson: null,
+    ...{ previewText: null, text: null, designJson: null },
+    ...{ locale: "en", translations: { de: TemplateTranslation } },
   },
+  TemplateTranslation,
   MailFinding,
   TemplateCheck: { passed: false, htmlBytes: 5_214, textBytes: 641, findings: [MailFinding] },
   TemplateTests: {
@@ -224,7 +418,7 @@ export const campaignExamples: Record<string, unknown> = {
     ...TemplateMeta,
     html: "<p>Hello {{ firstName | default: 'there' }}</p>",
     text: "Hello {{ firstName | default: 'there' }}",
-    designJson: null,
+    ...{ previewText: null, designJson: null, translations: { de: TemplateTranslation } },
   },
   MailingStats,
   MailingAccounting,
@@ -236,6 +430,7 @@ export const campaignExamples: Record<string, unknown> = {
     stats: MailingStats,
     accounting: MailingAccounting,
     waitingForLocalTime: null,
+    waitingReason: null,
     variants: [],
   },
   WaitingForLocalTime: {
@@ -301,6 +496,7 @@ export const campaignExamples: Record<string, unknown> = {
     suppressed: 12,
     unsubscribed: 31,
     notInTopic: 0,
+    snoozed: 0,
     capped: 3,
     exact: true,
     fingerprint: "5f1d7a84db00d2fce00b31a7fc73224f0a6a1e2f3c4b5d6e7f8091a2b3c4d5e6",
@@ -309,6 +505,9 @@ export const campaignExamples: Record<string, unknown> = {
         contactId: 1,
         email: "ann@example.com",
         variantId: null,
+        fromEmail: "hello@shop.example",
+        fromName: "Ann of My shop",
+        replyTo: "help@shop.example",
         subject: "Spring sale, Ann",
         html: "<p>Hello Ann</p>",
         text: "Hello Ann",
@@ -320,12 +519,28 @@ export const campaignExamples: Record<string, unknown> = {
   Sequence,
   SequenceStep,
   SequenceStepDetail,
+  WalkedStep,
+  Walk,
   SequenceSteps: { stepsVersion: 2, steps: [SequenceStep] },
+  DraftStep,
+  StepEffect,
+  StepDraftSummary: { draftVersion: 1, stepsVersion: 2, updatedAt: timestamps.updatedAt },
+  StepDraft: {
+    draftVersion: 1,
+    stepsVersion: 2,
+    isStale: false,
+    steps: [DraftStep],
+    sendWindow: null,
+    problems: [],
+    effects: [StepEffect],
+    updatedAt: timestamps.updatedAt,
+  },
   Enrollment,
   ListedEnrollment: { ...Enrollment, contactEmail: "ann@example.com" },
   SequenceDetail: {
     ...Sequence,
     stepsVersion: 2,
+    draft: null,
     steps: [SequenceStepDetail],
     enrollments: [Enrollment],
     stats: {
@@ -333,6 +548,8 @@ export const campaignExamples: Record<string, unknown> = {
       completed: 79,
       cancelled: 3,
       failed: 0,
+      converted: 12,
+      value: 598.8,
       mails: {
         candidates: 96,
         accepted: 96,
@@ -346,6 +563,7 @@ export const campaignExamples: Record<string, unknown> = {
         suppressed: 0,
         unsubscribed: 0,
         notInTopic: 0,
+        snoozed: 0,
         capped: 0,
       },
     },
@@ -374,6 +592,23 @@ export const campaignExamples: Record<string, unknown> = {
     nextRunAt: "2026-12-02T09:14:27.000Z",
     why: "waiting",
   },
+  CampaignSeries,
+  RssItem,
+  RssFeed,
+  RssSource: {
+    url: "https://blog.shop.example/feed.xml",
+    mode: "digest",
+    maxItems: 10,
+    since: "2026-11-23T08:00:00.000Z",
+  },
+  RssState: {
+    status: "ok",
+    error: null,
+    title: "My shop: blog",
+    checkedAt: "2026-11-30T08:00:04.112Z",
+  },
+  SeriesPreview,
+  SeriesRun,
   Holiday,
   HolidayDetail: { ...Holiday, stats: zeros(MailingStats), accounting: zeros(MailingAccounting) },
   Playbook,

@@ -1,17 +1,17 @@
 // Examples of error responses.
 import { errorMeanings } from "../../../error-codes.ts";
-import type { ErrorCode } from "../../../errors.ts";
+import type { ProblemCode } from "../../../errors.ts";
 
 const invalidEmail = "fromEmail: must be one valid email address";
 
 export interface ErrorExample {
   error: string;
-  code: ErrorCode;
+  code: ProblemCode;
   docs: string;
   requestId: string;
 }
 
-const problem = (code: ErrorCode, error: string, more: object = {}): ErrorExample => ({
+const problem = (code: ProblemCode, error: string, more: object = {}): ErrorExample => ({
   error,
   code,
   docs: `https://mail.example.com/api/v1/docs/errors#${code}`,
@@ -38,13 +38,15 @@ export const errorExamples: Record<string, ErrorExample> = {
   default: problem("internal", "The service failed"),
 };
 
-const usualCodes: Record<string, ErrorCode> = {
+const usualCodes: Record<string, ProblemCode> = {
   400: "validation_failed",
   401: "unauthorized",
   402: "payment_required",
   403: "forbidden",
   404: "not_found",
   409: "conflict",
+  // Mailgun retries after 401.
+  406: "unauthorized",
   410: "not_found",
   413: "payload_too_large",
   415: "unsupported_media_type",
@@ -53,7 +55,7 @@ const usualCodes: Record<string, ErrorCode> = {
   503: "unavailable",
 };
 
-const moreByCode: Partial<Record<ErrorCode, object>> = {
+const moreByCode: Partial<Record<ProblemCode, object>> = {
   rate_limited: { retryAfter: 540 },
   in_use: { details: [{ path: "campaigns.1", message: 'campaign 1 "Spring sale" uses it' }] },
 };
@@ -74,7 +76,7 @@ export function errorExampleOf(status: string, description: string): ErrorExampl
 
 const endOfFact = /[.:;](?: |$)|, (?:or|there|because|so)\b/;
 
-const codesIn = (text: string): ErrorCode[] =>
+const codesIn = (text: string): ProblemCode[] =>
   [...text.matchAll(/`(\w+)`/g)].flatMap(([, name]) =>
-    Object.hasOwn(errorMeanings, name!) ? [name as ErrorCode] : [],
+    Object.hasOwn(errorMeanings, name!) ? [name as ProblemCode] : [],
   );

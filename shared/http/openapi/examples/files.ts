@@ -16,7 +16,8 @@ export const csvOf = (record: object): string =>
 const exportedContact = Object.fromEntries(
   (
     "id,email,firstName,lastName,phone,company,timezone,status,tags,lists,score,source," +
-    "sendCount,openCount,clickCount,lastSentAt,lastOpenedAt,lastClickedAt,createdAt,updatedAt"
+    "sendCount,openCount,clickCount,lastSentAt,lastOpenedAt,lastClickedAt,createdAt,updatedAt," +
+    "externalId,locale"
   )
     .split(",")
     .map((column) => [column, Contact[column as keyof typeof Contact]])
@@ -92,6 +93,14 @@ const responses: Record<string, unknown> = {
   "getImportErrors text/csv": lines(
     "row,email,message",
     "7,ann@example,email must be one valid email address",
+  ),
+  "viewArchiveFeed text/xml": lines(
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<rss version="2.0"><channel><title>My shop</title>',
+    "<link>https://mail.example/archive/1</link><description>My shop</description>",
+    "<item><title>Three new breads</title><link>https://mail.example/archive/1/7</link>",
+    '<guid isPermaLink="true">https://mail.example/archive/1/7</guid>',
+    "<pubDate>Tue, 24 Nov 2026 09:00:00 GMT</pubDate></item></channel></rss>",
   ),
   "getFormEmbed application/javascript": "(() => { /* Shows the form. */ })();",
   "getTrackingScript application/javascript": "(() => { /* Reports page views. */ })();",

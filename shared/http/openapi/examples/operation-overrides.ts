@@ -23,6 +23,8 @@ const enrolled = { enrolled: 2, unchanged: 0, failed: [] };
 const reached = { status: "ok", since: null };
 
 /** Response fields by operation id and status, for other statuses. */
+const untranslated = { locale: null, locales: [], translations: {} };
+
 export const answersByStatus: Record<string, object> = {
   "getHealth 503": {
     status: "degraded",
@@ -91,10 +93,11 @@ export const responseOverrides: Record<string, object> = {
     score: 0,
     ...{ sendCount: 0, openCount: 0, clickCount: 0 },
     ...{ lastSentAt: null, lastOpenedAt: null, lastClickedAt: null },
-    ...{ lastName: null, phone: null, company: null, timezone: null, source: null },
+    ...{ lastName: null, phone: null, company: null, timezone: null, locale: null, source: null },
   },
   applyContactTag: { tag: Contact.tags[0] },
   deleteSuppression: { id: "bob@example.com" },
+  deletePerson: { id: "bob@example.com", deleted: true, contacts: 1, unfinishedSends: 0 },
   addListContacts: { added: 2, unchanged: 0, failed: [] },
   removeListContacts: { removed: 2, unchanged: 0, failed: [] },
   enrollSequenceContacts: enrolled,
@@ -108,6 +111,7 @@ export const responseOverrides: Record<string, object> = {
   updateSequenceStep: { id: 2, stepOrder: 2, type: "delay", templateId: null },
   triggerSequenceWebhook: { contactId: 1 },
   renderTemplate: {
+    locale: "en",
     subject: "Welcome, Ada",
     html: "<p>Hello Ada</p>",
     text: "Hello Ada",
@@ -119,11 +123,26 @@ export const responseOverrides: Record<string, object> = {
     companyName: null,
     physicalAddress: null,
     softBounceLimit: null,
+    archive: false,
+    confirmationTemplateId: null,
+    confirmationReminderHours: null,
+    brand: null,
+    preferencePage: { fields: [], snooze: true, leaveReason: true },
+  },
+  requestConfirmation: {
+    source: "console",
+    status: "queued",
+    sendId: null,
+    templateId: null,
+    templateVersion: null,
+    confirmedAt: null,
+    confirmedIp: null,
+    confirmedUserAgent: null,
   },
   createList: { contactCount: 0 },
   createTag: { contactCount: 0 },
   createSegment: { description: null },
-  createTemplate: { version: 1, folderId: null, text: null },
+  createTemplate: { version: 1, folderId: null, text: null, ...untranslated },
   createCampaign: { subject: null, status: "draft", scheduledAt: null, ...notStarted },
   updateCampaign: { status: "draft", scheduledAt: null, ...notStarted, listId: null },
   scheduleCampaign: { status: "scheduled", scheduledAt: "2027-03-20T08:00:00.000Z", ...notStarted },
@@ -139,9 +158,32 @@ export const responseOverrides: Record<string, object> = {
     message: "The campaign has ended, and its audit is underway.",
   },
   sendCampaign: { status: "sending", scheduledAt: null, finishedAt: null },
+  unscheduleCampaign: { status: "draft", ...notStarted },
   cancelCampaign: { status: "cancelled" },
   pauseCampaign: { status: "paused", finishedAt: null },
   resumeCampaign: { status: "sending", finishedAt: null },
+  updateCampaignArchive: { archive: true, archiveUrl: "https://mail.example/archive/1/1" },
+  createCampaignSeries: {
+    schedule: {
+      frequency: "weekly",
+      weekdays: ["monday"],
+      time: "09:00",
+      timeZone: "organization",
+    },
+    lastRunAt: null,
+    lastCampaignId: null,
+  },
+  updateCampaignSeries: {
+    schedule: {
+      frequency: "monthly",
+      weekdays: undefined,
+      dayOfMonth: 31,
+      time: "18:00",
+      timeZone: "organization",
+    },
+    nextAt: "2026-12-31T17:00:00.000Z",
+  },
+  pauseCampaignSeries: { status: "paused", nextAt: null },
   createCampaignVariant: {
     recipients: 0,
     delivered: 0,
@@ -151,7 +193,13 @@ export const responseOverrides: Record<string, object> = {
     clickRate: 0,
   },
   createSequence: { status: "draft", sendingConfigId: null },
-  createForm: { listId: null, redirectUrl: null, submissionCount: 0, designJson: null },
+  createForm: {
+    listId: null,
+    redirectUrl: null,
+    captcha: null,
+    submissionCount: 0,
+    designJson: null,
+  },
   submitForm: { pending: true },
   updateHoliday: { status: "cancelled", finishedAt: timestamps.updatedAt },
   sendEmailBatch: {
@@ -215,7 +263,7 @@ export const responseOverrides: Record<string, object> = {
   createImport: {
     ...queued,
     ...{ total: null, processed: 0, created: 0, updated: 0, failed: 0 },
-    ...{ delimiter: null, encoding: null, mapping: null, errors: [] },
+    ...{ delimiter: null, encoding: null, decimalMark: null, mapping: null, errors: [] },
   },
   createCustomEvent: { url: null, source: "api" },
   createSuppression: { source: "api" },
@@ -225,6 +273,7 @@ export const responseOverrides: Record<string, object> = {
     ratePerSecond: null,
     verified: false,
     verifiedAt: null,
+    firstEventAt: null,
     webhookSecretSet: false,
   },
   verifySendingConfig: { ...SendingConfig, sentTo: "ada@example.com" },

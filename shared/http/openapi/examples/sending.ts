@@ -1,5 +1,6 @@
 // Example records of the same shop: sends, events, sending configs and secure messages.
 import {
+  Confirmation,
   ConsentEntry,
   Contact,
   ContactTopic,
@@ -56,7 +57,7 @@ const EmailEvent = {
   ipAddress: "203.0.113.24",
   timestamp: "2026-11-30T09:15:03.000Z",
   provider: "sendgrid",
-  providerEventId: "c2VuZGdyaWQtY2xpY2stMQ",
+  providerEventId: "24b6cd5b6c61ba98ff439bcde02ea3d44b361e4882ea3bfb836832ce7dd666d2",
   automated: false,
 };
 
@@ -98,7 +99,7 @@ const BouncedSend = {
       data: { bounceType: "hard", reason: "550 5.1.1 user unknown" },
       ipAddress: null,
       timestamp: "2026-11-30T09:00:06.000Z",
-      providerEventId: "c2VuZGdyaWQtYm91bmNlLTI",
+      providerEventId: "3a752fd9ad4de81dbe68ed64418cacc4d042090f082710ba4da766a762548c89",
     },
   ],
 };
@@ -155,6 +156,7 @@ export const SendingConfig = {
   provider: "sendgrid",
   fromEmail: "hello@shop.example",
   fromName: "My shop",
+  replyTo: null,
   ratePerSecond: 20,
   warmUp: null,
   fallbackConfigId: null,
@@ -162,6 +164,7 @@ export const SendingConfig = {
   isByok: true,
   verified: true,
   verifiedAt: "2026-09-14T08:20:31.006Z",
+  firstEventAt: "2026-09-14T08:20:34.518Z",
   credentialsSet: ["apiKey"],
   ...timestamps,
   webhookSecretSet: true,
@@ -207,6 +210,23 @@ const DnsRecord = {
   link: null,
 };
 
+const Person = {
+  contact: Contact,
+  scoreLog: [ScoreEntry],
+  ...contactActivity,
+  sends: [SendDetail],
+  unmatchedEvents: [UnmatchedEvent],
+  topics: [ContactTopic],
+  consents: [ConsentEntry],
+  confirmation: Confirmation,
+  submissions: [FormSubmission],
+  watches: [
+    { sequenceId: 1, isMember: false, nextLookAt: "2026-12-24T08:00:00.000Z", lastDay: null },
+  ],
+  mergedContacts: [{ id: 7, email: "ann@home.example", mergedAt: "2026-11-20T09:12:44.000Z" }],
+  complete: true,
+};
+
 export const sendingExamples: Record<string, unknown> = {
   Send,
   SendDetail,
@@ -244,19 +264,23 @@ export const sendingExamples: Record<string, unknown> = {
     alsoApplies: [],
     campaign: null,
     suppression: null,
-    contact: { id: 2, status: "subscribed", cappedUntil: null, otherTopics: [] },
+    contact: {
+      id: 2,
+      status: "subscribed",
+      snoozedUntil: null,
+      cappedUntil: null,
+      otherTopics: [],
+    },
     hold: null,
     sends: [BouncedSend],
   },
-  Person: {
-    contact: Contact,
-    scoreLog: [ScoreEntry],
-    ...contactActivity,
-    sends: [SendDetail],
+  Person,
+  AddressData: {
+    email: "ann@example.com",
+    contacts: [Person],
+    sends: [{ ...SendDetail, id: 2, contactId: null }],
     unmatchedEvents: [UnmatchedEvent],
-    topics: [ContactTopic],
-    consents: [ConsentEntry],
-    submissions: [FormSubmission],
+    suppression: null,
     complete: true,
   },
   Check: pass("It is well-formed"),
@@ -271,6 +295,7 @@ export const sendingExamples: Record<string, unknown> = {
     subject: "Your contract",
     status: "active",
     hasPassphrase: true,
+    attachmentCount: 1,
     viewCount: 1,
     firstViewedAt: "2026-11-30T09:14:27.000Z",
     lastViewedAt: "2026-11-30T09:14:27.000Z",
@@ -297,10 +322,12 @@ export const sendingExamples: Record<string, unknown> = {
         description: "API key with the permission Mail Send; begins with SG.",
         required: true,
         options: null,
+        isSecret: true,
       },
     ],
   },
   SendingConfig,
+  CheckedCredentials: { status: "accepted", error: null },
   Webhook,
   WebhookWithSecret: { ...Webhook, secret },
   WebhookDelivery: {

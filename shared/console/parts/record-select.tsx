@@ -1,0 +1,105 @@
+// Chooses among the records of a site. The service searches them by name, so that a site can have
+// any number.
+import {
+  MultiSelect,
+  type MultiSelectProps,
+  Select,
+  type SelectProps,
+  TagsInput,
+  type TagsInputProps,
+} from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import type { NamedRecord } from "pennymail";
+import { useState } from "react";
+import { type NamedGroup, queries } from "../data/queries.ts";
+import { recordOptions } from "./filters.tsx";
+
+interface NamedChoice {
+  group: NamedGroup;
+  siteId: number | undefined;
+  /** What the user has typed. */
+  text: string;
+  /** The records that are listed in any case. */
+  chosen: readonly number[];
+}
+
+/** Tags by their names, which need not exist yet. */
+export function TagNamesInput({ siteId, ...props }: { siteId: number } & TagsInputProps) {
+  const [text, setText] = useState("");
+  const names = useNamedRecords({ group: "tags", siteId, text, chosen: [] });
+  return (
+    <TagsInput
+      {...props}
+      maxLength={100}
+      data={names.map(({ name }) => name)}
+      searchValue={text}
+      onSearchChange={setText}
+    />
+  );
+}
+
+/** The newest records, those whose names contain the text, and those that are chosen. */
+export function useNamedRecords({ group, siteId = 0, text, chosen }: NamedChoice): NamedRecord[] {
+  const [search] = useDebouncedValue(text.trim(), 300);
+  const first = useQuery({ ...queries.firstNames(group, siteId), enabled: siteId > 0 }).data;
+  const hasMore = first?.hasMore === true;
+  const found = useQuery({
+    ...queries.foundNames(group, siteId, search),
+    enabled: hasMore && search !== "",
+  }).data;
+  const listed = new Map([...(first?.names ?? []), ...(found ?? [])].map((one) => [one.id, one]));
+  const missing = hasMore ? chosen.filter((id) => !listed.has(id)) : [];
+  const named = useQueries({ queries: missing.map((id) => queries.name(group, id)) });
+  for (const { data } of named) if (data) listed.set(data.id, data);
+  return [...listed.values()];
+}
+
+type RecordSelectProps = Pick<NamedChoice, "group" | "siteId"> & {
+  /** A record that is not offered. */
+  without?: number;
+  value: number | null | undefined;
+  onChange(id: number | null): void;
+} & Omit<SelectProps, "data" | "value" | "onChange" | "searchable">;
+
+export function RecordSelect(given: RecordSelectProps) {
+  const { group, siteId, without, value, onChange, ...props } = given;
+  const [text, setText] = useState("");
+  const chosen = value == null ? [] : [value];
+  const names = useNamedRecords({ group, siteId, text, chosen });
+  const label = names.find(({ id }) => id === value)?.name;
+  return (
+    <Select
+      nothingFoundMessage="There is none"
+      {...props}
+      searchable
+      data={recordOptions(names.filter(({ id }) => id !== without))}
+      value={value == null ? null : String(value)}
+      onChange={(id) => onChange(id ? Number(id) : null)}
+      // The field shows the name of the chosen record, which is no search.
+      onSearchChange={(typed) => setText(typed === label ? "" : typed)}
+    />
+  );
+}
+
+type RecordMultiSelectProps = Pick<NamedChoice, "group" | "siteId"> & {
+  value: readonly number[];
+  onChange(ids: number[]): void;
+} & Omit<MultiSelectProps, "data" | "value" | "onChange" | "searchable">;
+
+export function RecordMultiSelect(props: RecordMultiSelectProps) {
+  const { group, siteId, value, onChange, ...shown } = props;
+  const [text, setText] = useState("");
+  const names = useNamedRecords({ group, siteId, text, chosen: value });
+  return (
+    <MultiSelect
+      nothingFoundMessage="There is none"
+      {...shown}
+      searchable
+      data={recordOptions(names)}
+      value={value.map(String)}
+      onChange={(ids) => onChange(ids.map(Number))}
+      onSearchChange={setText}
+    />
+  );
+}

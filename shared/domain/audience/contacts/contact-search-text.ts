@@ -1,0 +1,56 @@
+// Texts of a contact that searches and segments compare.
+import { isDeepStrictEqual } from "node:util";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import type { ContactItem } from "./contact-schema.ts";
+
+type SearchableFields = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
+export const textFields = [
+  "email",
+  "firstName",
+  "lastName",
+  "phone",
+  "company",
+  "timezone",
+  "locale",
+  "source",
+  "externalId",
+] as const;
+
+/**
+ * Lower case for comparison. Works character by character, so a part of a text folds the same as
+ * within the text.
+ */
+export const caseFold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
+
+/** Attributes for search and comparison, computed on every change of a field. */
+export function searchAttributes(
+  fields: SearchableFields,
+): Pick<ContactItem, "search"> & { folded: Record<string, string | string[]> | undefined } {
+  const texts = [
+    ...textFields.map((field) => [field, fields[field]]),
+    ...Object.entries(fields.customFields ?? {}).map(([key, value]) => [
+      `customFields.${key}`,
+      value,
+    ]),
+  ] as [string, unknown][];
+  const folded = texts.flatMap(([field, value]) => {
+    const text = foldValue(value);
+    return text === undefined || isDeepStrictEqual(text, value) ? [] : [[field, text]];
+  });
+  return {
+    search: searchText(fields),
+    folded: folded.length ? Object.fromEntries(folded) : undefined,
+  };
+}
+
+/** Undefined for a value that is neither a text nor a list of texts. */
+function foldValue(value: unknown): string | string[] | undefined {
+  if (Array.isArray(value)) return value.map((item) => caseFold(String(item)));
+  return typeof value === "string" ? caseFold(value) : undefined;
+}
+
+function searchText({ email, firstName, lastName }: SearchableFields): string {
+  const text = `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
+  const compared = normalizeEmail(email);
+  return compared === email.toLowerCase() ? text : `${text}\n${compared}`;
+}
