@@ -102,7 +102,9 @@ export const sendingConfigs = routeGroup("sending-configs", [
     description:
       "Asks the provider whether it knows the credentials, by a request that sends nothing. " +
       "Nothing is stored. Use it before you store credentials that a person has typed.",
-    body: NewSendingConfig.pick({ provider: true, credentials: true }).required(),
+    body: NewSendingConfig.pick({ provider: true, credentials: true })
+      .required()
+      .meta({ examples: [{ provider: "sendgrid", credentials: { apiKey: "SG...." } }] }),
     returns: verifyConfig.CheckedCredentials.meta({ id: "CheckedCredentials" }),
     handle: ({ body }) => verifyConfig.checkNewCredentials(body),
   }),

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { providerWebhooks } from "../../functions/http/provider-webhooks.ts";
+import { now } from "../../shared/clock.ts";
 import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
@@ -83,7 +84,7 @@ async function createVerifiedEvent(key: string) {
   const { id } = await sendingConfigs.create(caller, NewSendingConfig.parse(fields));
   const { body, contentType } = readSamples(key).find((sample) => sample.expect.length > 0)!;
   // A retry has the time and signature of the first request.
-  const notice = signByProvider[key]!(body, new Date(), contentType);
+  const notice = signByProvider[key]!(body, now(), contentType);
   return { id, call: () => calling(key, id, notice) };
 }
 
@@ -164,7 +165,7 @@ describe("SNS", () => {
     Token: "a-token",
     Message: "You have chosen to subscribe",
     SubscribeURL: `${origin}/?Action=ConfirmSubscription&TopicArn=arn:aws:sns:us-east-1:123456789012:ses-events&Token=a-token`,
-    Timestamp: new Date().toISOString(),
+    Timestamp: now().toISOString(),
   });
   const confirming = async (id: number) => {
     const raw = signSnsNotice(subscription()).rawBody;
