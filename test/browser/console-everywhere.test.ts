@@ -225,7 +225,7 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.getByRole("link", { name: "Segments" }).first().click();
     const error = page.getByRole("alert");
     await error.getByText("Request req_4711").waitFor();
-    await error.getByText("Internal error").waitFor();
+    await error.getByText("Something went wrong here").waitFor();
     await error.getByRole("button", { name: "Copy the id of the request" }).waitFor();
     await page.unrouteAll();
     await page.getByRole("link", { name: "Log" }).first().click();

@@ -19,6 +19,8 @@ export const german: Catalog = {
   "2 hours": "2 Stunden",
   "2 to 5 ways by chance": "2 bis 5 zufällige Wege",
   "2. Email": "2. E-Mail",
+  "20 active sequences start in this way already. Pause one of them first.":
+    "Schon 20 aktive Sequenzen beginnen auf diese Weise. Halten Sie zuerst eine davon an.",
   "3. Files and values": "3. Dateien und Werte",
   "4 hours": "4 Stunden",
   "4. A/B test": "4. A/B-Test",
@@ -91,6 +93,216 @@ export const german: Catalog = {
     "Ein Feld enthält, was Sie über einen Kontakt wissen, etwa den Tarif oder die Schuhgröße.",
   "A field of a contact changes": "Ein Feld eines Kontakts ändert sich",
   "A field of your own": "Ein eigenes Feld",
+  "Access data of the provider": "Zugangsdaten des Anbieters",
+  "An authenticator app is set up already. Turn it off before you add another.":
+    "Eine Authenticator-App ist schon eingerichtet. Schalten Sie sie ab, bevor Sie eine andere hinzufügen.",
+  "Another contact has this external id.": "Ein anderer Kontakt hat diese externe Kennung.",
+  "Another organization has verified this domain. It must be deleted there first.":
+    "Eine andere Organisation hat diese Domain bestätigt. Sie muss zuerst dort gelöscht werden.",
+  "At most {limit} are possible.": "Höchstens {limit} sind möglich.",
+  "Choose a password without your name, your address and the name of this service.":
+    "Wählen Sie ein Passwort ohne Ihren Namen, Ihre Adresse und den Namen dieses Dienstes.",
+  "Choose a time in the future.": "Wählen Sie eine Zeit in der Zukunft.",
+  "Choose a time in the past.": "Wählen Sie eine Zeit in der Vergangenheit.",
+  "Choose a time within the next 30 days.": "Wählen Sie eine Zeit in den nächsten 30 Tagen.",
+  "Choose a time zone, such as Europe/Berlin.":
+    "Wählen Sie eine Zeitzone, zum Beispiel Europe/Berlin.",
+  "Choose one of the values that are offered.": "Wählen Sie einen der angebotenen Werte.",
+  "Codes by email are not turned on. Use your authenticator app or a recovery code.":
+    "Codes per E-Mail sind nicht eingeschaltet. Verwenden Sie Ihre Authenticator-App oder einen Wiederherstellungscode.",
+  "Confirm your email address first: open the link that we sent you.":
+    "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Öffnen Sie den Link, den wir Ihnen gesendet haben.",
+  "Correct the marked fields.": "Korrigieren Sie die markierten Felder.",
+  "Emails were sent from this site, so it cannot be deleted.":
+    "Von dieser Site wurden E-Mails gesendet, deshalb kann sie nicht gelöscht werden.",
+  "Enter a colour, such as #1f5fbf.": "Geben Sie eine Farbe ein, zum Beispiel #1f5fbf.",
+  "Enter a date or time that exists.": "Geben Sie ein Datum oder eine Zeit ein, die es gibt.",
+  "Enter a domain, such as shop.example.": "Geben Sie eine Domain ein, zum Beispiel shop.example.",
+  "Enter a language, such as de or pt-BR.":
+    "Geben Sie eine Sprache ein, zum Beispiel de oder pt-BR.",
+  "Enter a number from {from} to {to}.": "Geben Sie eine Zahl von {from} bis {to} ein.",
+  "Enter a number that is at least {limit}.":
+    "Geben Sie eine Zahl ein, die mindestens {limit} ist.",
+  "Enter a number that is at most {limit}.": "Geben Sie eine Zahl ein, die höchstens {limit} ist.",
+  "Enter a number.": "Geben Sie eine Zahl ein.",
+  "Enter a whole number.": "Geben Sie eine ganze Zahl ein.",
+  "Enter an address that begins with https://.":
+    "Geben Sie eine Adresse ein, die mit https:// beginnt.",
+  "Enter an address that everybody can reach, not one of a private network.":
+    "Geben Sie eine Adresse ein, die alle erreichen können, keine eines privaten Netzes.",
+  "Enter an address, such as https://www.example.com.":
+    "Geben Sie eine Adresse ein, zum Beispiel https://www.example.com.",
+  "Enter an email address, such as ann@example.com.":
+    "Geben Sie eine E-Mail-Adresse ein, zum Beispiel ann@example.com.",
+  "Enter at least {limit} characters.": "Geben Sie mindestens {limit} Zeichen ein.",
+  "Enter at most {limit} characters.": "Geben Sie höchstens {limit} Zeichen ein.",
+  "Enter one line only.": "Geben Sie nur eine Zeile ein.",
+  "Files of this type are not taken here.": "Dateien dieser Art gehen hier nicht.",
+  "Fill in this field.": "Füllen Sie dieses Feld aus.",
+  "Marketing email must show your postal address. Enter it under Settings, Compliance.":
+    "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, Rechtliches ein.",
+  "No sender can send from this address. Add one under Settings, Senders.":
+    "Kein Absender kann von dieser Adresse senden. Fügen Sie einen unter Einstellungen, Absender hinzu.",
+  "Nobody can read this message any more: it was revoked before.":
+    "Niemand kann diese Nachricht mehr lesen: Sie wurde schon widerrufen.",
+  Rules: "Regeln",
+  "Sender name": "Name des Absenders",
+  "Sign in once with single sign-on before you require it.":
+    "Melden Sie sich einmal mit Single Sign-on an, bevor Sie es verlangen.",
+  "Sign in with your email address and password to do this.":
+    "Melden Sie sich dafür mit E-Mail-Adresse und Passwort an.",
+  "Single sign-on failed.": "Single Sign-on ist fehlgeschlagen.",
+  "Some variables of the email have no value.": "Einige Variablen der E-Mail haben keinen Wert.",
+  "Somebody else has changed the steps meanwhile. Reload them first.":
+    "Jemand anders hat die Schritte inzwischen geändert. Laden Sie sie zuerst neu.",
+  "Somebody else has changed this draft meanwhile. Reload it to see the change.":
+    "Jemand anders hat diesen Entwurf inzwischen geändert. Laden Sie ihn neu, um die Änderung zu sehen.",
+  "Somebody else has changed this snippet meanwhile. Reload it first.":
+    "Jemand anders hat diesen Baustein inzwischen geändert. Laden Sie ihn zuerst neu.",
+  "Somebody else has changed this template meanwhile. Reload it first.":
+    "Jemand anders hat diese Vorlage inzwischen geändert. Laden Sie sie zuerst neu.",
+  "Something between you and the service answered. Try again later.":
+    "Etwas zwischen Ihnen und dem Dienst hat geantwortet. Versuchen Sie es später noch einmal.",
+  "Something in the form is missing or not valid.":
+    "Im Formular fehlt etwas oder ist nicht gültig.",
+  "Something uses it, so it was not deleted.":
+    "Es wird noch verwendet und wurde deshalb nicht gelöscht.",
+  "Something went wrong here. Try again. If it fails again, report the request below.":
+    "Hier ist etwas schiefgegangen. Versuchen Sie es noch einmal. Wenn es wieder nicht geht, melden Sie die Anfrage darunter.",
+  "Start again: the set-up of the authenticator app has expired.":
+    "Beginnen Sie noch einmal: Die Einrichtung der Authenticator-App ist abgelaufen.",
+  "That is more than one request may have. Do it in smaller parts.":
+    "Das ist mehr, als auf einmal geht. Teilen Sie es auf.",
+  "That is too large. Make it smaller, or do it in parts.":
+    "Das ist zu groß. Verkleinern Sie es, oder teilen Sie es auf.",
+  "The API key does not have the right to do this.": "Der API-Schlüssel hat dazu nicht das Recht.",
+  "The CAPTCHA does not answer. Try again in a few minutes.":
+    "Das CAPTCHA antwortet nicht. Versuchen Sie es in ein paar Minuten noch einmal.",
+  "The CAPTCHA was not solved, or too long ago. Solve it again.":
+    "Das CAPTCHA wurde nicht gelöst, oder vor zu langer Zeit. Lösen Sie es noch einmal.",
+  "The campaign has the largest number of variants. Delete one first.":
+    "Die Kampagne hat die größte Zahl von Varianten. Löschen Sie zuerst eine.",
+  "The campaign is in another state by now. Reload the page to see it.":
+    "Die Kampagne hat inzwischen einen anderen Stand. Laden Sie die Seite neu, um ihn zu sehen.",
+  "The card was declined. Add another one under Billing.":
+    "Die Karte wurde abgelehnt. Fügen Sie unter Abrechnung eine andere hinzu.",
+  "The code is wrong or has expired. Enter the newest one.":
+    "Der Code ist falsch oder abgelaufen. Geben Sie den neuesten ein.",
+  "The console and the service do not fit together. Reload the page.":
+    "Die Konsole und der Dienst passen nicht zusammen. Laden Sie die Seite neu.",
+  "The console was opened at an address that this installation does not know.":
+    "Die Konsole wurde unter einer Adresse geöffnet, die diese Installation nicht kennt.",
+  "The email address or the password is wrong.": "Die E-Mail-Adresse oder das Passwort ist falsch.",
+  "The emails of this month are used up. Buy credits, or choose a larger plan.":
+    "Die E-Mails dieses Monats sind aufgebraucht. Kaufen Sie Guthaben, oder wählen Sie einen größeren Tarif.",
+  "The feed could not be read.": "Der Feed konnte nicht gelesen werden.",
+  "The file could not be read. Choose exactly one file.":
+    "Die Datei konnte nicht gelesen werden. Wählen Sie genau eine Datei.",
+  "The file is not valid CSV.": "Die Datei ist kein gültiges CSV.",
+  "The history of a merged contact is still moving. Try again in a moment.":
+    "Der Verlauf eines zusammengeführten Kontakts wird noch übertragen. Versuchen Sie es gleich noch einmal.",
+  "The link was used before or has expired. Ask for a new one.":
+    "Der Link wurde schon verwendet oder ist abgelaufen. Fordern Sie einen neuen an.",
+  "The passphrase is wrong.": "Die Passphrase ist falsch.",
+  "The password is wrong.": "Das Passwort ist falsch.",
+  "The provider does not answer. Try again later.":
+    "Der Anbieter antwortet nicht. Versuchen Sie es später noch einmal.",
+  "The provider refused this.": "Der Anbieter hat das abgelehnt.",
+  "The same request is still running. Wait a moment.":
+    "Dieselbe Anfrage läuft noch. Warten Sie einen Moment.",
+  "The sequence is archived. Open it again before you add people.":
+    "Die Sequenz ist archiviert. Öffnen Sie sie wieder, bevor Sie Personen hinzufügen.",
+  "The service cannot be reached. Check your connection and try again.":
+    "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
+  "The service did not answer in time. Look whether it was done before you try again.":
+    "Der Dienst hat nicht rechtzeitig geantwortet. Sehen Sie nach, ob es geschehen ist, bevor Sie es noch einmal versuchen.",
+  "The service is busy or a part of it is down. Try again in a moment.":
+    "Der Dienst ist überlastet oder ein Teil davon ausgefallen. Versuchen Sie es gleich noch einmal.",
+  "The signature is not valid.": "Die Signatur ist nicht gültig.",
+  "The snippet would contain itself.": "Der Baustein würde sich selbst enthalten.",
+  "The text has characters that cannot be stored.":
+    "Der Text hat Zeichen, die nicht gespeichert werden können.",
+  "There is a contact with this address already.":
+    "Es gibt schon einen Kontakt mit dieser Adresse.",
+  "There is a list with this name already. Use it, or choose another name.":
+    "Es gibt schon eine Liste mit diesem Namen. Verwenden Sie sie, oder wählen Sie einen anderen Namen.",
+  "There is a snippet with this name already. Choose another name.":
+    "Es gibt schon einen Baustein mit diesem Namen. Wählen Sie einen anderen.",
+  "There is a tag with this name already. Use it, or choose another name.":
+    "Es gibt schon ein Tag mit diesem Namen. Verwenden Sie es, oder wählen Sie einen anderen Namen.",
+  "There is a topic with this name already. Use it, or choose another name.":
+    "Es gibt schon ein Thema mit diesem Namen. Verwenden Sie es, oder wählen Sie einen anderen Namen.",
+  "There is a webhook with this address already.":
+    "Es gibt schon einen Webhook mit dieser Adresse.",
+  "There is an account with this address already. Sign in, or reset the password.":
+    "Es gibt schon ein Konto mit dieser Adresse. Melden Sie sich an, oder setzen Sie das Passwort zurück.",
+  "There is no subscription yet. Choose a plan and pay for it first.":
+    "Es gibt noch kein Abonnement. Wählen und bezahlen Sie zuerst einen Tarif.",
+  "There is no subscription.": "Es gibt kein Abonnement.",
+  "This campaign still has emails to send. Cancel it first, and delete it when the last email is done.":
+    "Diese Kampagne hat noch E-Mails zu senden. Brechen Sie sie zuerst ab, und löschen Sie sie nach der letzten E-Mail.",
+  "This campaign was sent again to these people already.":
+    "Diese Kampagne wurde diesen Personen schon noch einmal gesendet.",
+  "This contact does not wait for a confirmation.": "Dieser Kontakt wartet auf keine Bestätigung.",
+  "This contact was merged into another one.":
+    "Dieser Kontakt wurde mit einem anderen zusammengeführt.",
+  "This does not exist any more. Somebody may have deleted it.":
+    "Das gibt es nicht mehr. Vielleicht hat es jemand gelöscht.",
+  "This form takes no entries now. Switch it on first.":
+    "Dieses Formular nimmt gerade nichts an. Schalten Sie es zuerst ein.",
+  "This has characters that are not allowed here.":
+    "Darin sind Zeichen, die hier nicht erlaubt sind.",
+  "This holiday email is being sent. Cancel it first.":
+    "Diese Feiertags-E-Mail wird gerade gesendet. Brechen Sie sie zuerst ab.",
+  "This installation takes no new organizations. Ask for an invitation.":
+    "Diese Installation nimmt keine neuen Organisationen an. Bitten Sie um eine Einladung.",
+  "This is not possible in the present state. Reload the page to see what changed.":
+    "Das geht im jetzigen Zustand nicht. Laden Sie die Seite neu, um zu sehen, was sich geändert hat.",
+  "This is not set up on this installation. Ask the person who operates it.":
+    "Das ist auf dieser Installation nicht eingerichtet. Fragen Sie die Person, die sie betreibt.",
+  "This is the only owner. Make somebody else an owner first.":
+    "Das ist die einzige Person mit der Rolle Inhaber. Geben Sie die Rolle zuerst noch jemandem.",
+  "This person has an invitation already. Send it again from the list.":
+    "Diese Person hat schon eine Einladung. Senden Sie sie in der Liste noch einmal.",
+  "This person is a member already. Change the role in the list of members.":
+    "Diese Person ist schon Mitglied. Ändern Sie ihre Rolle in der Liste der Mitglieder.",
+  "This site has the largest number of scoring rules. Delete one first.":
+    "Diese Site hat die größte Zahl von Bewertungsregeln. Löschen Sie zuerst eine.",
+  "This site was deleted.": "Diese Site wurde gelöscht.",
+  "This value is not possible here.": "Dieser Wert ist hier nicht möglich.",
+  "This value is not possible here. The reason: {message}":
+    "Dieser Wert ist hier nicht möglich. Der Grund: {message}",
+  "This was tried before with other values. Reload the page and try again.":
+    "Das wurde schon mit anderen Werten versucht. Laden Sie die Seite neu und versuchen Sie es noch einmal.",
+  "Time of sending": "Zeit des Versands",
+  "Too many attempts in a short time. Wait a minute and try again.":
+    "Zu viele Versuche in kurzer Zeit. Warten Sie eine Minute und versuchen Sie es noch einmal.",
+  "Too many changes were made at the same time. Try again in a moment.":
+    "Zu viele Änderungen wurden gleichzeitig gemacht. Versuchen Sie es gleich noch einmal.",
+  "Too many emails were charged at the same time. Try again in a moment.":
+    "Zu viele E-Mails wurden gleichzeitig abgerechnet. Versuchen Sie es gleich noch einmal.",
+  "Turn on a second step for signing in first.":
+    "Schalten Sie zuerst einen zweiten Schritt für die Anmeldung ein.",
+  "Verify this domain under Domains first.": "Bestätigen Sie diese Domain zuerst unter Domains.",
+  "You are not a member of an organization. Ask somebody to invite you.":
+    "Sie sind in keiner Organisation Mitglied. Bitten Sie jemanden um eine Einladung.",
+  "You are not allowed to do this. Ask an owner or admin of your organization.":
+    "Das dürfen Sie nicht. Fragen Sie jemanden, der Ihre Organisation verwaltet.",
+  "You are signed out. Sign in again.": "Sie sind abgemeldet. Melden Sie sich wieder an.",
+  "You have 10,000 of these, which is the limit. Delete some that nobody uses.":
+    "Davon gibt es schon 10.000, mehr gehen nicht. Löschen Sie einige, die niemand verwendet.",
+  "You have a subscription already. Change its plan.":
+    "Sie haben schon ein Abonnement. Ändern Sie dessen Tarif.",
+  "You have no access to this site.": "Sie haben keinen Zugriff auf diese Site.",
+  "You have this plan already.": "Diesen Tarif haben Sie schon.",
+  "You signed in more than 10 minutes ago. Enter your password, too.":
+    "Sie haben sich vor mehr als 10 Minuten angemeldet. Geben Sie auch Ihr Passwort ein.",
+  "You signed in with single sign-on. Sign in with your password to do this.":
+    "Sie haben sich mit Single Sign-on angemeldet. Melden Sie sich dafür mit Ihrem Passwort an.",
+  "Your email address is confirmed already.": "Ihre E-Mail-Adresse ist schon bestätigt.",
+  "Your organization requires single sign-on.": "Ihre Organisation verlangt Single Sign-on.",
+  "Your plan changed meanwhile. Look at the new price and confirm it again.":
+    "Ihr Tarif hat sich inzwischen geändert. Sehen Sie sich den neuen Preis an und bestätigen Sie ihn noch einmal.",
   "a form": "ein Formular",
   ["A form adds visitors to your contacts. It has a page of its own, and a line of code " +
     "puts it into yours."]:
@@ -3333,6 +3545,7 @@ export const german: Catalog = {
   "{step}: go on with": "{step}: weiter mit",
   "{text} On the suppression list: {addresses}": "{text} Auf der Sperrliste: {addresses}",
   "{text} On this device: {local} ({here}).": "{text} Auf diesem Gerät: {local} ({here}).",
+  "{text} The reason: {message}": "{text} Der Grund: {message}",
   "{time} ({iso} in {own})": "{time} ({iso} in {own})",
   "{total} emails": "{total} E-Mails",
   "{total} in all": "{total} insgesamt",

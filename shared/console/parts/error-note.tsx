@@ -1,6 +1,9 @@
-import { PennymailError } from "pennymail";
+import { type ErrorDetail, PennymailError } from "pennymail";
+import { type RefObject, useId, useLayoutEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { t } from "../language/translate.ts";
 import { CopyAction } from "./copy-action.tsx";
+import { errorText, fieldName, fieldText, namesFields } from "./error-texts.ts";
 import { ReadableError } from "./readable-error.ts";
 
 /** An error of the console itself. */
@@ -11,31 +14,120 @@ const adviceFor = (error: unknown): string =>
     { error: error instanceof Error ? error.message : String(error) },
   );
 
-/** What went wrong, what the API advises, and the id of the request for support. */
+/**
+ * What went wrong, and what to do. A message about a field stands at the input of the same form
+ * whose `data-field` is the path of the field. The id of the request is for support, so it is shown
+ * for faults of the service only.
+ */
 export function ErrorNote({ error }: { error: unknown }) {
-  if (!error) return null;
+  return error ? <Note key={noteKey(error)} error={error} /> : null;
+}
+
+let notes = 0;
+const noteKeys = new WeakMap<object, number>();
+/** Another error starts again, so that its fields are found and get the focus. */
+function noteKey(error: unknown): number {
+  if (typeof error !== "object" || error === null) return 0;
+  const key = noteKeys.get(error) ?? ++notes;
+  noteKeys.set(error, key);
+  return key;
+}
+
+function Note({ error }: { error: unknown }) {
   const known = error instanceof PennymailError ? error : undefined;
-  // A single field is named in the message already.
-  const details = known && known.details.length > 1 ? known.details : [];
+  const note = useRef<HTMLDivElement>(null);
+  const details = known && namesFields(known) ? known.details : [];
+  const placed = useFieldMessages(note, details);
+  const others = details.filter((detail) => !placed.has(detail));
   return (
-    <div className="error-note" role="alert">
-      <p>{known?.message ?? (error instanceof ReadableError ? error.message : adviceFor(error))}</p>
-      {details.map(({ path, message }) => (
-        <p key={path}>
-          <b>{path}</b> {message}
-        </p>
-      ))}
+    <div className="error-note" role="alert" ref={note}>
+      <ErrorSummary error={error} others={others} isPlaced={placed.size > 0} />
       {known?.ssoUrl && (
         <p>
           <a href={known.ssoUrl}>{t("Sign in with single sign-on")}</a>
         </p>
       )}
-      {known?.requestId && (
+      {known?.requestId && known.status >= 500 && (
         <p className="request-id">
           {t("Request {id}", { id: known.requestId })}
           <CopyAction value={known.requestId} label={t("Copy the id of the request")} />
         </p>
       )}
+      {[...placed].map(([detail, { wrapper, id }]) =>
+        createPortal(
+          <p className="field-error" id={id}>
+            {fieldText(detail)}
+          </p>,
+          wrapper,
+          detail.path,
+        ),
+      )}
     </div>
   );
+}
+
+interface ErrorSummaryProps {
+  error: unknown;
+  /** Fields without an input in the form. */
+  others: ErrorDetail[];
+  /** Whether messages stand at inputs. */
+  isPlaced: boolean;
+}
+
+function ErrorSummary({ error, others, isPlaced }: ErrorSummaryProps) {
+  if (!(error instanceof PennymailError))
+    return <p>{error instanceof ReadableError ? error.message : adviceFor(error)}</p>;
+  if (others.length === 0)
+    return <p>{isPlaced ? t("Correct the marked fields.") : errorText(error)}</p>;
+  return others.map((detail) => {
+    const name = fieldName(detail.path);
+    return (
+      <p key={detail.path}>
+        {name && <b>{name}: </b>}
+        {fieldText(detail)}
+      </p>
+    );
+  });
+}
+
+interface Place {
+  wrapper: Element;
+  /** Of the message at the input. */
+  id: string;
+}
+
+/** Marks the inputs of the form that are wrong, and puts the focus on the first one. */
+function useFieldMessages(note: RefObject<HTMLDivElement | null>, details: ErrorDetail[]) {
+  const [placed, setPlaced] = useState<ReadonlyMap<ErrorDetail, Place>>(new Map());
+  const prefix = useId();
+  useLayoutEffect(() => {
+    const form = note.current?.closest("form, [role=dialog]");
+    const inputs = details.flatMap((detail, index) => {
+      const input = form && inputOf(form, detail.path);
+      const wrapper = input?.closest(".mantine-InputWrapper-root");
+      return input && wrapper
+        ? [{ detail, input, place: { wrapper, id: `${prefix}${index}` } }]
+        : [];
+    });
+    setPlaced(new Map(inputs.map(({ detail, place }) => [detail, place])));
+    for (const { input, place } of inputs) {
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-errormessage", place.id);
+    }
+    inputs[0]?.input.focus();
+    return () => {
+      for (const { input } of inputs) {
+        input.removeAttribute("aria-invalid");
+        input.removeAttribute("aria-errormessage");
+      }
+    };
+  }, []);
+  return placed;
+}
+
+/** The input of a field, or of the field that contains it. */
+function inputOf(form: Element, path: string): HTMLElement | undefined {
+  const inputs = [...form.querySelectorAll<HTMLElement>("[data-field]")];
+  const isPartOf = (field = "") => path === field || path.startsWith(`${field}.`);
+  return inputs.find(({ dataset }) => dataset.field && isPartOf(dataset.field));
 }

@@ -27,6 +27,7 @@ export function NewPasswordInput({ label, field, known, className }: NewPassword
         required
         minLength={minLength}
         maxLength={200}
+        data-field="password"
         {...field.input}
       />
       <p className="quiet" role="status">

@@ -92,8 +92,14 @@ export function SenderFields({ sender, error, storedProvider }: SenderFieldsProp
           })}
         </p>
       )}
-      <TextInput label={t("Sender address")} type="email" required {...fromEmail.input} />
-      <TextInput label={t("Sender name (optional)")} {...fromName.input} />
+      <TextInput
+        label={t("Sender address")}
+        type="email"
+        required
+        data-field="fromEmail"
+        {...fromEmail.input}
+      />
+      <TextInput label={t("Sender name (optional)")} data-field="fromName" {...fromName.input} />
     </>
   );
 }

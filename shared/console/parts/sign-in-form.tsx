@@ -2,11 +2,12 @@
 
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { SecondFactorRequired } from "pennymail";
+import { AuthenticationError, type SecondFactorRequired } from "pennymail";
 import { type ComponentType, type ReactNode, useState } from "react";
 import { api } from "../data/client.ts";
 import { t } from "../language/translate.ts";
 import { Form } from "./form.tsx";
+import { ReadableError } from "./readable-error.ts";
 import { useTextField } from "./text-field.ts";
 
 interface SignInFormProps {
@@ -51,7 +52,13 @@ function PasswordStep({ email: only, singleSignOn, onChallenge, onEnter }: Passw
   const email = useTextField(only);
   const password = useTextField();
   const logIn = useMutation({
-    mutationFn: () => api.account.logIn({ email: email.value, password: password.value }),
+    mutationFn: () =>
+      api.account
+        .logIn({ email: email.value, password: password.value })
+        .catch((error: unknown) => {
+          if (!(error instanceof AuthenticationError)) throw error;
+          throw new ReadableError(t("The email address or the password is wrong."));
+        }),
     onSuccess: async (result) => ("mfaToken" in result ? onChallenge(result) : onEnter()),
   });
   return (
@@ -66,6 +73,7 @@ function PasswordStep({ email: only, singleSignOn, onChallenge, onEnter }: Passw
         autoComplete="username"
         required
         {...(only === undefined ? { "data-autofocus": true } : { readOnly: true })}
+        data-field="email"
         {...email.input}
       />
       <PasswordInput
@@ -73,6 +81,7 @@ function PasswordStep({ email: only, singleSignOn, onChallenge, onEnter }: Passw
         autoComplete="current-password"
         required
         {...(only !== undefined && { "data-autofocus": true })}
+        data-field="password"
         {...password.input}
       />
     </Form>
@@ -108,6 +117,7 @@ function SecondFactorStep({ challenge, onEnter }: SecondFactorStepProps) {
         }
         autoComplete="one-time-code"
         required
+        data-field="code"
         {...code.input}
       />
     </Form>

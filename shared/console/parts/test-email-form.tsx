@@ -25,7 +25,12 @@ export function TestEmailForm({ description, isDisabled = false, send }: TestEma
   const sending = useMutation({ mutationFn: () => send(emails) });
   return (
     <>
-      <TextInput label={t("Send it to")} description={description} {...addresses.input} />
+      <TextInput
+        label={t("Send it to")}
+        description={description}
+        data-field="emails"
+        {...addresses.input}
+      />
       <ErrorNote error={sending.error} />
       <div role="status">{sending.data && <p>{describeResults(sending.data)}</p>}</div>
       <div className="buttons">

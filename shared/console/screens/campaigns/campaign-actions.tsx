@@ -174,7 +174,14 @@ function Rename({ campaign, opened, onClose }: RenameProps) {
       opened={opened}
       onClose={onClose}
     >
-      <TextInput label={t("Name")} required data-autofocus maxLength={200} {...name.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        data-autofocus
+        maxLength={200}
+        data-field="name"
+        {...name.input}
+      />
     </FormDialog>
   );
 }

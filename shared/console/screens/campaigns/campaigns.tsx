@@ -124,6 +124,7 @@ function NewCampaign({ siteId, opened, onClose }: NewCampaignProps) {
         description={t("For your team. Recipients do not see it.")}
         required
         data-autofocus
+        data-field="name"
         {...name.input}
       />
     </FormDialog>

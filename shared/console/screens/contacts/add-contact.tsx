@@ -43,9 +43,16 @@ export function AddContact({ siteId, opened, onClose }: AddContactProps) {
       opened={opened}
       onClose={close}
     >
-      <TextInput label={t("Email")} type="email" required data-autofocus {...email.input} />
-      <TextInput label={t("First name (optional)")} {...firstName.input} />
-      <TextInput label={t("Last name (optional)")} {...lastName.input} />
+      <TextInput
+        label={t("Email")}
+        type="email"
+        required
+        data-autofocus
+        data-field="email"
+        {...email.input}
+      />
+      <TextInput label={t("First name (optional)")} data-field="firstName" {...firstName.input} />
+      <TextInput label={t("Last name (optional)")} data-field="lastName" {...lastName.input} />
       <Switch
         label={t("Ask by email to confirm")}
         description={t("The contact gets no other marketing email before it has confirmed.")}

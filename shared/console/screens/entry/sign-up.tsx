@@ -35,6 +35,7 @@ export function SignUp() {
           label={t("Organization (optional)")}
           description={t("Your company or project. You can change it later.")}
           autoComplete="organization"
+          data-field="organizationName"
           {...organization.input}
         />
         <TextInput
@@ -42,6 +43,7 @@ export function SignUp() {
           type="email"
           autoComplete="username"
           required
+          data-field="email"
           {...email.input}
         />
         <NewPasswordInput

@@ -50,7 +50,14 @@ export function FieldDialog({ siteId, field, opened, onClose }: FieldDialogProps
       opened={opened}
       onClose={close}
     >
-      <TextInput label={t("Label")} required maxLength={100} data-autofocus {...label.input} />
+      <TextInput
+        label={t("Label")}
+        required
+        maxLength={100}
+        data-autofocus
+        data-field="label"
+        {...label.input}
+      />
       <Select
         label={t("Type")}
         description={

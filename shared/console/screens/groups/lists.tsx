@@ -110,8 +110,20 @@ function ListDialog({ siteId, list, opened, onClose }: ListDialogProps) {
       opened={opened}
       onClose={close}
     >
-      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
-      <TextInput label={t("Note for yourself (optional)")} maxLength={500} {...description.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        maxLength={100}
+        data-autofocus
+        data-field="name"
+        {...name.input}
+      />
+      <TextInput
+        label={t("Note for yourself (optional)")}
+        maxLength={500}
+        data-field="description"
+        {...description.input}
+      />
     </FormDialog>
   );
 }

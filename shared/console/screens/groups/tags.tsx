@@ -90,7 +90,14 @@ function NewTag({ siteId, opened, onClose }: NewTagProps) {
       opened={opened}
       onClose={close}
     >
-      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        maxLength={100}
+        data-autofocus
+        data-field="name"
+        {...name.input}
+      />
     </FormDialog>
   );
 }

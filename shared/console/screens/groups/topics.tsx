@@ -163,6 +163,7 @@ function TopicDialog({ siteId, topic, opened, onClose }: TopicDialogProps) {
         required
         maxLength={100}
         data-autofocus
+        data-field="name"
         {...name.input}
       />
       <Textarea
@@ -171,6 +172,7 @@ function TopicDialog({ siteId, topic, opened, onClose }: TopicDialogProps) {
         maxLength={300}
         autosize
         minRows={2}
+        data-field="description"
         {...description.input}
       />
       <Select

@@ -56,12 +56,20 @@ export function HolidayDialog({ siteId, holiday, onClose }: HolidayDialogProps) 
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Name")} required maxLength={200} data-autofocus {...name.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        maxLength={200}
+        data-autofocus
+        data-field="name"
+        {...name.input}
+      />
       <TextInput
         label={t("Day")}
         description={t("It is sent from 9:00, {timezone}.", { timezone })}
         type="date"
         required
+        data-field="date"
         {...date.input}
       />
       <RecordSelect
@@ -83,7 +91,7 @@ export function HolidayDialog({ siteId, holiday, onClose }: HolidayDialogProps) 
         value={toChoice(sendingConfigId)}
         onChange={(choice) => setSendingConfigId(toId(choice))}
       />
-      <TextInput type="email" {...ownSenderTexts.replyTo} {...replyTo.input} />
+      <TextInput type="email" {...ownSenderTexts.replyTo} data-field="replyTo" {...replyTo.input} />
       {topics && topics.length > 0 && (
         <Select
           label={t("Topic (optional)")}

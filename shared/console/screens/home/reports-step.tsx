@@ -107,6 +107,7 @@ function ProviderReports({ config, webhookUrl }: { config: SendingConfig; webhoo
         }
         required={!config.webhookSecretSet}
         autoComplete="off"
+        data-field="webhookSecret"
         {...secret.input}
       />
       {isWaiting && (

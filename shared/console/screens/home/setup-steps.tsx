@@ -73,8 +73,13 @@ export function SiteForm() {
     );
   return (
     <StepFrame action={t("Create site")} right="organization:write" submission={saving}>
-      <TextInput label={t("Name")} required {...name.input} />
-      <TextInput label={t("Website (optional)")} placeholder="shop.example" {...domain.input} />
+      <TextInput label={t("Name")} required data-field="name" {...name.input} />
+      <TextInput
+        label={t("Website (optional)")}
+        placeholder="shop.example"
+        data-field="domain"
+        {...domain.input}
+      />
     </StepFrame>
   );
 }
@@ -180,7 +185,7 @@ export function VerifyForm({ step: { recordId }, onOpen }: StepProps) {
         )
       }
     >
-      <TextInput label={t("Send it to")} type="email" required {...to.input} />
+      <TextInput label={t("Send it to")} type="email" required data-field="to" {...to.input} />
       {sending.isSuccess && (
         <p role="status">
           {t("The provider has accepted the email to {email}.", { email: to.value })}
@@ -210,6 +215,7 @@ function StoredAddressForm({ stored }: { stored: string }) {
         required
         autosize
         minRows={2}
+        data-field="physicalAddress"
         {...address.input}
       />
     </StepFrame>
@@ -244,9 +250,9 @@ export function FirstSendForm() {
     return <p className="quiet">{t("Create a site and send a test email first.")}</p>;
   return (
     <StepFrame action={t("Send email")} right="sending:write" submission={sending}>
-      <TextInput label={t("To")} type="email" required {...to.input} />
-      <TextInput label={t("Subject")} required {...subject.input} />
-      <Textarea label={t("Text")} required autosize minRows={3} {...text.input} />
+      <TextInput label={t("To")} type="email" required data-field="to" {...to.input} />
+      <TextInput label={t("Subject")} required data-field="subject" {...subject.input} />
+      <Textarea label={t("Text")} required autosize minRows={3} data-field="text" {...text.input} />
       {sending.isSuccess && (
         <p role="status">{t("The email to {email} is on its way.", { email: to.value })}</p>
       )}

@@ -149,6 +149,7 @@ function PictureDialog({ picture, mayWrite, onClose }: PictureDialogProps) {
           required
           maxLength={200}
           disabled={!mayWrite}
+          data-field="name"
           {...name.input}
         />
         <TextInput
@@ -156,6 +157,7 @@ function PictureDialog({ picture, mayWrite, onClose }: PictureDialogProps) {
           description={t("What the picture shows. Emails that show it already keep their own.")}
           maxLength={500}
           disabled={!mayWrite}
+          data-field="alt"
           {...alt.input}
         />
         <TextInput

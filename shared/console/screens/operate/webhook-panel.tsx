@@ -263,8 +263,12 @@ function ChangeForm({ webhook }: { webhook: Webhook }) {
     <>
       <h3>{t("Change")}</h3>
       <Form action={t("Save webhook")} submission={saving} isDisabled={events.length === 0}>
-        <TextInput label={t("Address")} type="url" required {...url.input} />
-        <TextInput label={t("Description (optional)")} {...description.input} />
+        <TextInput label={t("Address")} type="url" required data-field="url" {...url.input} />
+        <TextInput
+          label={t("Description (optional)")}
+          data-field="description"
+          {...description.input}
+        />
         <EventChoice value={events} onChange={setEvents} />
       </Form>
     </>

@@ -203,9 +203,14 @@ function NewWebhook({ onClose }: { onClose(): void }) {
         placeholder="https://shop.example/hooks/mail"
         required
         data-autofocus
+        data-field="url"
         {...url.input}
       />
-      <TextInput label={t("Description (optional)")} {...description.input} />
+      <TextInput
+        label={t("Description (optional)")}
+        data-field="description"
+        {...description.input}
+      />
       <EventChoice value={events} onChange={setEvents} />
     </FormDialog>
   );

@@ -125,7 +125,13 @@ function NewSchedule({ siteId }: { siteId: number }) {
   return (
     <FormCard title={t("New summary")} action={t("Add summary")} submission={adding}>
       <div className="stack narrow">
-        <TextInput label={t("Send it to")} type="email" required {...recipient.input} />
+        <TextInput
+          label={t("Send it to")}
+          type="email"
+          required
+          data-field="recipient"
+          {...recipient.input}
+        />
         <Select
           label={t("When")}
           data={frequencies}

@@ -49,7 +49,14 @@ export function RuleDialog({ siteId, rule, onClose }: RuleDialogProps) {
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Name")} required maxLength={100} data-autofocus {...name.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        maxLength={100}
+        data-autofocus
+        data-field="name"
+        {...name.input}
+      />
       <Select
         label={t("When a contact")}
         data={Object.entries(triggers).map(([key, { label }]) => ({ value: key, label }))}

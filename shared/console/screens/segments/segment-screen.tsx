@@ -127,10 +127,17 @@ function Editor({ siteId, segment }: EditorProps) {
       <div className="columns">
         <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
           <Card title={t("Segment")}>
-            <TextInput label={t("Name")} required maxLength={200} {...name.input} />
+            <TextInput
+              label={t("Name")}
+              required
+              maxLength={200}
+              data-field="name"
+              {...name.input}
+            />
             <TextInput
               label={t("Note for yourself (optional)")}
               maxLength={500}
+              data-field="description"
               {...description.input}
             />
           </Card>

@@ -65,6 +65,7 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
           placeholder={isEmpty ? undefined : chosen.name}
           required={isEmpty}
           data-autofocus
+          data-field="name"
           {...name.input}
         />
         {!isEmpty && (
@@ -72,6 +73,7 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
             type="url"
             label={t("Link of the buttons in the emails (optional)")}
             placeholder="https://shop.example"
+            data-field="url"
             {...url.input}
           />
         )}

@@ -129,7 +129,7 @@ function SenderForm({ sequence }: SettingsProps) {
   const providerName = useProviderNames();
   return (
     <FormCard title={t("Name and sender")} action={t("Save name and sender")} submission={saving}>
-      <TextInput label={t("Name")} required maxLength={200} {...name.input} />
+      <TextInput label={t("Name")} required maxLength={200} data-field="name" {...name.input} />
       <Select
         label={t("From (optional)")}
         placeholder={t("The first verified sender")}
@@ -143,9 +143,14 @@ function SenderForm({ sequence }: SettingsProps) {
         value={sender === null ? null : String(sender)}
         onChange={(value) => setSender(idOf(value))}
       />
-      <TextInput {...ownSenderTexts.fromName} {...fromName.input} />
-      <TextInput type="email" {...ownSenderTexts.fromEmail} {...fromEmail.input} />
-      <TextInput type="email" {...ownSenderTexts.replyTo} {...replyTo.input} />
+      <TextInput {...ownSenderTexts.fromName} data-field="fromName" {...fromName.input} />
+      <TextInput
+        type="email"
+        {...ownSenderTexts.fromEmail}
+        data-field="fromEmail"
+        {...fromEmail.input}
+      />
+      <TextInput type="email" {...ownSenderTexts.replyTo} data-field="replyTo" {...replyTo.input} />
       <Select
         label={t("Topic (optional)")}
         description={t("Contacts who left the topic go on without the emails.")}
@@ -159,6 +164,7 @@ function SenderForm({ sequence }: SettingsProps) {
         type="email"
         label={t("Blind copy of each email to (optional)")}
         maxLength={254}
+        data-field="autoBcc"
         {...bcc.input}
       />
       <SavedNote isSaved={saving.isSuccess} />

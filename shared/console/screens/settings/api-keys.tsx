@@ -206,7 +206,7 @@ function NewKey() {
       submission={creating}
       isDisabled={scopes.length === 0}
     >
-      <TextInput className="narrow" label={t("Name")} required {...name.input} />
+      <TextInput className="narrow" label={t("Name")} required data-field="name" {...name.input} />
       <Select
         className="narrow"
         label={t("What the key may do")}

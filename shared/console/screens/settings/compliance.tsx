@@ -55,6 +55,7 @@ function ComplianceForm({ compliance }: { compliance: Compliance }) {
         description={t("The law requires one in marketing email. A post office box is fine.")}
         autosize
         minRows={2}
+        data-field="physicalAddress"
         {...address.input}
       />
       <TextInput
@@ -63,6 +64,7 @@ function ComplianceForm({ compliance }: { compliance: Compliance }) {
         description={t("Without it, the footer links to the page of this service.")}
         type="url"
         placeholder="https://shop.example/unsubscribe"
+        data-field="unsubscribeUrl"
         {...unsubscribeUrl.input}
       />
       <Switch

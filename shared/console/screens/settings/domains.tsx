@@ -153,6 +153,7 @@ function NewDomain() {
         label={t("Domain of your senders")}
         placeholder="shop.example"
         required
+        data-field="name"
         {...name.input}
       />
     </FormCard>

@@ -356,7 +356,14 @@ function InviteForm({ roles }: { roles: Role[] }) {
   useUnsavedChanges(email.value !== "");
   return (
     <FormCard title={t("Invite somebody")} action={t("Send invitation")} submission={invite}>
-      <TextInput className="narrow" label={t("Email")} type="email" required {...email.input} />
+      <TextInput
+        className="narrow"
+        label={t("Email")}
+        type="email"
+        required
+        data-field="email"
+        {...email.input}
+      />
       <Select
         className="narrow"
         label={t("Role")}

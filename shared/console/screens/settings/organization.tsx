@@ -36,7 +36,7 @@ export function OrganizationSettings() {
       submission={saving}
       isDisabled={!mayWrite}
     >
-      <TextInput className="narrow" label={t("Name")} required {...name.input} />
+      <TextInput className="narrow" label={t("Name")} required data-field="name" {...name.input} />
       <Select
         className="narrow"
         label={t("Time zone")}

@@ -199,6 +199,7 @@ function AppDialog({ onDone, onClose }: CodesDialogProps) {
         inputMode="numeric"
         required
         data-autofocus
+        data-field="code"
         {...code.input}
       />
       {asksForPassword(enabling.error, password) && <CurrentPasswordInput {...password.input} />}
@@ -290,6 +291,7 @@ const CurrentPasswordInput = (input: TextField["input"]) => (
     autoComplete="current-password"
     required
     data-autofocus
+    data-field="password"
     {...input}
   />
 );
@@ -396,6 +398,7 @@ function PasswordForm() {
         label={t("Current password")}
         autoComplete="current-password"
         required
+        data-field="currentPassword"
         {...currentPassword.input}
       />
       <NewPasswordInput

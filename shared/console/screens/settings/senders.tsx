@@ -214,7 +214,14 @@ function TestDialog({ sender, onClose }: SenderDialogProps) {
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Send it to")} type="email" required data-autofocus {...to.input} />
+      <TextInput
+        label={t("Send it to")}
+        type="email"
+        required
+        data-autofocus
+        data-field="to"
+        {...to.input}
+      />
     </FormDialog>
   );
 }
@@ -259,12 +266,19 @@ function SenderDialog({
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Sender address")} type="email" required {...fromEmail.input} />
-      <TextInput label={t("Sender name (optional)")} {...fromName.input} />
+      <TextInput
+        label={t("Sender address")}
+        type="email"
+        required
+        data-field="fromEmail"
+        {...fromEmail.input}
+      />
+      <TextInput label={t("Sender name (optional)")} data-field="fromName" {...fromName.input} />
       <TextInput
         label={t("Replies to (optional)")}
         description={t("Answers go to this address, unless the site has one.")}
         type="email"
+        data-field="replyTo"
         {...replyTo.input}
       />
       <NumberInput
@@ -302,6 +316,7 @@ function SenderDialog({
             }
             description={t("The provider shows it where you enter the address. Empty keeps it.")}
             autoComplete="off"
+            data-field="webhookSecret"
             {...webhookSecret.input}
           />
         </>

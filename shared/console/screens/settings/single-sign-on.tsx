@@ -90,14 +90,16 @@ function ProviderForm({ sso: { settings, redirectUri } }: { sso: Sso }) {
           type="url"
           placeholder="https://login.company.example"
           required
+          data-field="issuer"
           {...issuer.input}
         />
-        <TextInput label={t("Client id")} required {...clientId.input} />
+        <TextInput label={t("Client id")} required data-field="clientId" {...clientId.input} />
         <PasswordInput
           label={t("Client secret")}
           description={settings ? t("Empty keeps the stored one.") : undefined}
           autoComplete="off"
           required={!settings}
+          data-field="clientSecret"
           {...clientSecret.input}
         />
         <TagsInput

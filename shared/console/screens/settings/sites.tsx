@@ -165,12 +165,18 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Name")} required data-autofocus {...name.input} />
-      <TextInput label={t("Website (optional)")} placeholder="shop.example" {...domain.input} />
+      <TextInput label={t("Name")} required data-autofocus data-field="name" {...name.input} />
+      <TextInput
+        label={t("Website (optional)")}
+        placeholder="shop.example"
+        data-field="domain"
+        {...domain.input}
+      />
       <TextInput
         label={t("Company (optional)")}
         description={t("In the footer of marketing email. Without it, the name of the site.")}
         maxLength={200}
+        data-field="companyName"
         {...company.input}
       />
       <Textarea
@@ -178,6 +184,7 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         description={t("In the footer of marketing email. Without it, that of the organization.")}
         autosize
         minRows={2}
+        data-field="physicalAddress"
         {...address.input}
       />
       <NumberInput
@@ -202,11 +209,13 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         label={t("Replies to (optional)")}
         description={t("Answers go to this address. Without it, they go to that of the sender.")}
         type="email"
+        data-field="replyTo"
         {...replyTo.input}
       />
       <TextInput
         label={t("Copy of every single email to (optional)")}
         type="email"
+        data-field="autoBcc"
         {...autoBcc.input}
       />
       {site && (

@@ -36,8 +36,20 @@ export function AddSuppression({ opened, onClose }: AddSuppressionProps) {
       opened={opened}
       onClose={close}
     >
-      <TextInput label={t("Email")} type="email" required data-autofocus {...email.input} />
-      <TextInput label={t("Note (optional)")} maxLength={500} {...detail.input} />
+      <TextInput
+        label={t("Email")}
+        type="email"
+        required
+        data-autofocus
+        data-field="email"
+        {...email.input}
+      />
+      <TextInput
+        label={t("Note (optional)")}
+        maxLength={500}
+        data-field="detail"
+        {...detail.input}
+      />
       <p className="quiet">
         {t(
           "No email goes to the address any more, from any site, not even " +

@@ -113,7 +113,14 @@ function FolderName({ siteId, folder, onClose, onSaved }: FolderNameProps) {
       opened
       onClose={onClose}
     >
-      <TextInput label={t("Name")} required data-autofocus maxLength={100} {...name.input} />
+      <TextInput
+        label={t("Name")}
+        required
+        data-autofocus
+        maxLength={100}
+        data-field="name"
+        {...name.input}
+      />
     </FormDialog>
   );
 }
