@@ -2,14 +2,14 @@
 // progress of long work.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { expectStatus } from "../support/api-client.ts";
+import { expectStatus, signedUp } from "../support/api-client.ts";
 import {
   axePageOptions,
   findAccessibilityIssues,
   launchBrowser,
   screenVariantsOf,
 } from "../support/browser-pages.ts";
-import { accountWithContacts, openSignedIn } from "../support/console-pages.ts";
+import { accountWithContacts, openConsole, openSignedIn } from "../support/console-pages.ts";
 
 const exact = { exact: true } as const;
 
@@ -231,6 +231,35 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.getByRole("link", { name: "Log" }).first().click();
     await page.getByRole("link", { name: "Segments" }).first().click();
     await page.getByText("No segment yet").waitFor();
+  });
+
+  it("a wrong value is told at its field, in words of the form, until it is right", async () => {
+    const { email } = await signedUp();
+    const { page } = await openSignedIn(browser, { email, path: "/webhooks" });
+    await page.getByRole("button", { name: "New webhook" }).click();
+    const dialog = page.getByRole("dialog");
+    const address = dialog.getByLabel("Address");
+    await dialog.getByLabel("Contact created").check();
+    await address.fill("http://shop.example/hook");
+    await dialog.getByRole("button", { name: "Add webhook" }).click();
+    await dialog.getByText("Enter an address that begins with https://.").waitFor();
+    await dialog.getByText("Correct the marked fields.").waitFor();
+    expect(await address.getAttribute("aria-invalid")).toBe("true");
+    expect(await address.evaluate((input) => input === document.activeElement)).toBe(true);
+    expect(await dialog.getByText("Request ").count()).toBe(0);
+    await address.fill("https://shop.example/hook");
+    await dialog.getByRole("button", { name: "Add webhook" }).click();
+    await dialog.getByText("Enter an address").waitFor({ state: "detached" });
+  });
+
+  it("a wrong password is told without codes", async () => {
+    const { email } = await signedUp();
+    const { page } = await openConsole(browser, "/");
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password", exact).fill("not the password");
+    await page.keyboard.press("Enter");
+    await page.getByText("The email address or the password is wrong.").waitFor();
+    expect(await page.getByText("Request ").count()).toBe(0);
   });
 
   it("the browser asks before a page with an unsaved draft is closed", async () => {
