@@ -11,6 +11,7 @@ import { queries } from "./data/queries.ts";
 import { queryClient } from "./data/query-client.ts";
 import { ErrorScreen } from "./parts/error-screen.tsx";
 import { NotFoundScreen } from "./parts/not-found-screen.tsx";
+import { usePageTitle } from "./shell/page-title.ts";
 import { Shell } from "./shell.tsx";
 
 type Search = Record<string, unknown>;
@@ -26,7 +27,12 @@ const idInPath = {
   stringify: ({ id }: { id: number }) => ({ id: String(id) }),
 };
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundScreen });
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundScreen });
+
+function Root() {
+  usePageTitle();
+  return <Outlet />;
+}
 
 const signIn = createRoute({
   getParentRoute: () => root,

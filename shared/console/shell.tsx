@@ -8,6 +8,7 @@ import {
 import { notifications } from "@mantine/notifications";
 import {
   IconChevronDown,
+  IconHelp,
   IconLogout,
   IconMenu2,
   IconMoon,
@@ -31,14 +32,13 @@ import { JobButton, JobPanel } from "./shell/jobs/job-tray.tsx";
 import { useJobs } from "./shell/jobs/use-jobs.ts";
 import { LeaveDialog, leaveAfterAsking } from "./shell/leave-dialog.tsx";
 import { type NavigationItem, useNavigation } from "./shell/navigation.ts";
+import { OfflineBanner } from "./shell/offline-banner.tsx";
 import { VerifyBanner } from "./shell/verify-banner.tsx";
 
 const SearchPalette = lazy(async () => ({
   default: (await import("./shell/search-palette.tsx")).SearchPalette,
 }));
-const ShortcutHelp = lazy(async () => ({
-  default: (await import("./shell/shortcut-help.tsx")).ShortcutHelp,
-}));
+const Help = lazy(async () => ({ default: (await import("./shell/help.tsx")).Help }));
 const SignInAgain = lazy(async () => ({
   default: (await import("./shell/sign-in-again.tsx")).SignInAgain,
 }));
@@ -54,6 +54,7 @@ export function Shell() {
   const navigate = useNavigate();
   const [overlay, setOverlay] = useState<"search" | "help">();
   const search = () => setOverlay("search");
+  const help = () => setOverlay("help");
   const close = () => setOverlay(undefined);
   const hasSessionEnded = useSessionEnded();
   const [areJobsOpen, setJobsOpen] = useState(false);
@@ -65,7 +66,7 @@ export function Shell() {
     [
       { keys: ["mod+K"], label: t("Search and act"), run: search, inFields: true },
       { keys: ["z"], label: t("Undo a deletion"), run: undoRemoval },
-      { keys: ["?"], label: t("Show the shortcuts"), run: () => setOverlay("help") },
+      { keys: ["?"], label: t("Show help and shortcuts"), run: help },
       ...items.map(({ label, to, letter }) => ({
         keys: [`g ${letter}`],
         label: t("Go to {label}", { label }),
@@ -95,10 +96,11 @@ export function Shell() {
         ))}
         <div className="side-end">
           {jobButton}
-          <UserMenu />
+          <UserMenu onHelp={help} />
         </div>
       </nav>
       <main id="main" tabIndex={-1}>
+        <OfflineBanner />
         <VerifyBanner />
         <Outlet />
       </main>
@@ -111,7 +113,11 @@ export function Shell() {
         {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
-        <MoreMenu items={items.filter((item) => !isOnPhone(item))} onSearch={search} />
+        <MoreMenu
+          items={items.filter((item) => !isOnPhone(item))}
+          onSearch={search}
+          onHelp={help}
+        />
       </nav>
       <p className="visually-hidden" role="status">
         {announcement}
@@ -121,7 +127,7 @@ export function Shell() {
       <Suspense>
         {overlay === "search" && <SearchPalette onClose={close} />}
         {hasSessionEnded && <SignInAgain />}
-        {overlay === "help" && <ShortcutHelp onClose={close} />}
+        {overlay === "help" && <Help onClose={close} />}
       </Suspense>
     </div>
   );
@@ -130,10 +136,11 @@ export function Shell() {
 interface MoreMenuProps {
   items: NavigationItem[];
   onSearch(): void;
+  onHelp(): void;
 }
 
-/** On a phone: the search, and the screens that have no place in the bar. */
-function MoreMenu({ items, onSearch }: MoreMenuProps) {
+/** On a phone: the search, the help, and the screens that have no place in the bar. */
+function MoreMenu({ items, onSearch, onHelp }: MoreMenuProps) {
   return (
     <Menu width={220} position="top-end">
       <Menu.Target>
@@ -159,6 +166,9 @@ function MoreMenu({ items, onSearch }: MoreMenuProps) {
             {label}
           </Menu.Item>
         ))}
+        <Menu.Item leftSection={<IconHelp size={17} stroke={1.6} aria-hidden />} onClick={onHelp}>
+          {t("Help")}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -243,7 +253,7 @@ function useOrganizationSwitch() {
   });
 }
 
-function UserMenu() {
+function UserMenu({ onHelp }: { onHelp(): void }) {
   const { user, auth } = useMe();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme("light") === "dark";
@@ -265,6 +275,9 @@ function UserMenu() {
         {user.name ?? user.email}
         <small>{statusName(auth.role ?? "")}</small>
       </span>
+      <ActionIcon variant="subtle" color="gray" aria-label={t("Help")} onClick={onHelp}>
+        <IconHelp size={17} />
+      </ActionIcon>
       <LanguageMenu leave={leaveAfterAsking} />
       <ActionIcon
         variant="subtle"

@@ -72,7 +72,7 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
     await page.getByText("1 contact").waitFor();
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    const help = page.getByRole("dialog", { name: "Help" });
     const own = help.getByRole("region", { name: "On this screen" });
     await own.getByText("Add a contact").waitFor();
     await own.getByText("Next row").waitFor();
@@ -260,6 +260,21 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.keyboard.press("Enter");
     await page.getByText("The email address or the password is wrong.").waitFor();
     expect(await page.getByText("Request ").count()).toBe(0);
+  });
+
+  it("the window is titled by the page, whose heading gets the focus, and says when it is offline", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page } = await openSignedIn(browser, { email, path: "/contacts" });
+    const title = () => page.title();
+    await expect.poll(title).toBe("Contacts · Pennymail");
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    await expect.poll(title).toBe("Segments · Pennymail");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe("Segments");
+    await page.context().setOffline(true);
+    await page.getByText("You are offline").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("You are offline").waitFor({ state: "detached" });
   });
 
   it("the browser asks before a page with an unsaved draft is closed", async () => {

@@ -20,7 +20,7 @@ export const german: Catalog = {
   "2 to 5 ways by chance": "2 bis 5 zufällige Wege",
   "2. Email": "2. E-Mail",
   "20 active sequences start in this way already. Pause one of them first.":
-    "Schon 20 aktive Sequenzen beginnen auf diese Weise. Halten Sie zuerst eine davon an.",
+    "Schon 20 aktive Automationen beginnen auf diese Weise. Halten Sie zuerst eine davon an.",
   "3. Files and values": "3. Dateien und Werte",
   "4 hours": "4 Stunden",
   "4. A/B test": "4. A/B-Test",
@@ -93,6 +93,7 @@ export const german: Catalog = {
     "Ein Feld enthält, was Sie über einen Kontakt wissen, etwa den Tarif oder die Schuhgröße.",
   "A field of a contact changes": "Ein Feld eines Kontakts ändert sich",
   "A field of your own": "Ein eigenes Feld",
+  "API keys for your programs": "API-Schlüssel für Ihre Programme",
   "Access data of the provider": "Zugangsdaten des Anbieters",
   "An authenticator app is set up already. Turn it off before you add another.":
     "Eine Authenticator-App ist schon eingerichtet. Schalten Sie sie ab, bevor Sie eine andere hinzufügen.",
@@ -114,7 +115,7 @@ export const german: Catalog = {
     "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Öffnen Sie den Link, den wir Ihnen gesendet haben.",
   "Correct the marked fields.": "Korrigieren Sie die markierten Felder.",
   "Emails were sent from this site, so it cannot be deleted.":
-    "Von dieser Site wurden E-Mails gesendet, deshalb kann sie nicht gelöscht werden.",
+    "Von dieser Website wurden E-Mails gesendet, deshalb kann sie nicht gelöscht werden.",
   "Enter a colour, such as #1f5fbf.": "Geben Sie eine Farbe ein, zum Beispiel #1f5fbf.",
   "Enter a date or time that exists.": "Geben Sie ein Datum oder eine Zeit ein, die es gibt.",
   "Enter a domain, such as shop.example.": "Geben Sie eine Domain ein, zum Beispiel shop.example.",
@@ -139,14 +140,17 @@ export const german: Catalog = {
   "Enter one line only.": "Geben Sie nur eine Zeile ein.",
   "Files of this type are not taken here.": "Dateien dieser Art gehen hier nicht.",
   "Fill in this field.": "Füllen Sie dieses Feld aus.",
+  "Guides and reference for developers": "Anleitungen und Referenz für Entwickler",
+  Help: "Hilfe",
   "Marketing email must show your postal address. Enter it under Settings, Compliance.":
-    "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, Rechtliches ein.",
+    "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, Compliance ein.",
   "No sender can send from this address. Add one under Settings, Senders.":
     "Kein Absender kann von dieser Adresse senden. Fügen Sie einen unter Einstellungen, Absender hinzu.",
   "Nobody can read this message any more: it was revoked before.":
     "Niemand kann diese Nachricht mehr lesen: Sie wurde schon widerrufen.",
   Rules: "Regeln",
   "Sender name": "Name des Absenders",
+  "Show help and shortcuts": "Hilfe und Tastenkürzel zeigen",
   "Sign in once with single sign-on before you require it.":
     "Melden Sie sich einmal mit Single Sign-on an, bevor Sie es verlangen.",
   "Sign in with your email address and password to do this.":
@@ -211,7 +215,7 @@ export const german: Catalog = {
   "The same request is still running. Wait a moment.":
     "Dieselbe Anfrage läuft noch. Warten Sie einen Moment.",
   "The sequence is archived. Open it again before you add people.":
-    "Die Sequenz ist archiviert. Öffnen Sie sie wieder, bevor Sie Personen hinzufügen.",
+    "Die Automation ist archiviert. Öffnen Sie sie wieder, bevor Sie Personen hinzufügen.",
   "The service cannot be reached. Check your connection and try again.":
     "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
   "The service did not answer in time. Look whether it was done before you try again.":
@@ -267,8 +271,8 @@ export const german: Catalog = {
   "This person is a member already. Change the role in the list of members.":
     "Diese Person ist schon Mitglied. Ändern Sie ihre Rolle in der Liste der Mitglieder.",
   "This site has the largest number of scoring rules. Delete one first.":
-    "Diese Site hat die größte Zahl von Bewertungsregeln. Löschen Sie zuerst eine.",
-  "This site was deleted.": "Diese Site wurde gelöscht.",
+    "Diese Website hat die größte Zahl von Bewertungsregeln. Löschen Sie zuerst eine.",
+  "This site was deleted.": "Diese Website wurde gelöscht.",
   "This value is not possible here.": "Dieser Wert ist hier nicht möglich.",
   "This value is not possible here. The reason: {message}":
     "Dieser Wert ist hier nicht möglich. Der Grund: {message}",
@@ -284,16 +288,19 @@ export const german: Catalog = {
   "Turn on a second step for signing in first.":
     "Schalten Sie zuerst einen zweiten Schritt für die Anmeldung ein.",
   "Verify this domain under Domains first.": "Bestätigen Sie diese Domain zuerst unter Domains.",
+  "What each error code means": "Was jeder Fehlercode bedeutet",
   "You are not a member of an organization. Ask somebody to invite you.":
     "Sie sind in keiner Organisation Mitglied. Bitten Sie jemanden um eine Einladung.",
   "You are not allowed to do this. Ask an owner or admin of your organization.":
     "Das dürfen Sie nicht. Fragen Sie jemanden, der Ihre Organisation verwaltet.",
+  "You are offline. What you save now is sent when the network is back.":
+    "Sie sind offline. Was Sie jetzt speichern, wird gesendet, wenn das Netz zurück ist.",
   "You are signed out. Sign in again.": "Sie sind abgemeldet. Melden Sie sich wieder an.",
   "You have 10,000 of these, which is the limit. Delete some that nobody uses.":
     "Davon gibt es schon 10.000, mehr gehen nicht. Löschen Sie einige, die niemand verwendet.",
   "You have a subscription already. Change its plan.":
     "Sie haben schon ein Abonnement. Ändern Sie dessen Tarif.",
-  "You have no access to this site.": "Sie haben keinen Zugriff auf diese Site.",
+  "You have no access to this site.": "Sie haben keinen Zugriff auf diese Website.",
   "You have this plan already.": "Diesen Tarif haben Sie schon.",
   "You signed in more than 10 minutes ago. Enter your password, too.":
     "Sie haben sich vor mehr als 10 Minuten angemeldet. Geben Sie auch Ihr Passwort ein.",
@@ -715,8 +722,8 @@ export const german: Catalog = {
     "asked for it."]:
     "Ab jetzt gehen Kampagnen und Automationen an den Kontakt. Tun Sie das nur, wenn die " +
     "Person darum gebeten hat.",
-  "Campaigns, sequences and programs that call POST /api/v1/send fill this list.":
-    "Kampagnen, Automationen und Programme, die POST /api/v1/send aufrufen, füllen diese Liste.",
+  "Campaigns, sequences and your programs fill this list.":
+    "Kampagnen, Automationen und Ihre Programme füllen diese Liste.",
   Cancel: "Abbrechen",
   "Cancel campaign": "Kampagne abbrechen",
   "Cancel email": "E-Mail abbrechen",
@@ -1436,9 +1443,8 @@ export const german: Catalog = {
     "den, der bleibt.",
   Image: "Bild",
   Import: "Importieren",
-  "Import a file, or add one here. Programs add them with POST /api/v1/contacts.":
-    "Importieren Sie eine Datei, oder fügen Sie hier einen hinzu. Programme verwenden " +
-    "dafür POST /api/v1/contacts.",
+  "Import a file, or add one here. Your programs can add them, too.":
+    "Importieren Sie eine Datei, oder fügen Sie hier einen hinzu. Auch Ihre Programme können das.",
   "Import another file": "Weitere Datei importieren",
   "Import contacts": "Kontakte importieren",
   "Import suppressions": "Sperrliste importieren",
@@ -2495,7 +2501,6 @@ export const german: Catalog = {
   "Show in the public archive": "Im öffentlichen Archiv zeigen",
   "Show it at the provider": "Beim Anbieter anzeigen",
   "Show it only if": "Nur anzeigen, wenn",
-  "Show more": "Mehr anzeigen",
   "Show older deliveries": "Ältere Zustellungen anzeigen",
   "Show older imports": "Ältere Importe anzeigen",
   "Show progress": "Fortschritt anzeigen",

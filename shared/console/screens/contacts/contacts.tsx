@@ -284,7 +284,7 @@ function NoContacts({ mayWrite }: { mayWrite: boolean }) {
   const navigate = useNavigate({ from: "/contacts" });
   return (
     <EmptyState title={t("No contacts yet")}>
-      <p>{t("Import a file, or add one here. Programs add them with POST /api/v1/contacts.")}</p>
+      <p>{t("Import a file, or add one here. Your programs can add them, too.")}</p>
       {mayWrite && (
         <Button variant="default" onClick={() => navigate({ to: "/contacts/import" })}>
           {t("Upload a file")}

@@ -131,7 +131,7 @@ function Empty({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered)
     return (
       <EmptyState title={t("No email yet")}>
-        <p>{t("Campaigns, sequences and programs that call POST /api/v1/send fill this list.")}</p>
+        <p>{t("Campaigns, sequences and your programs fill this list.")}</p>
       </EmptyState>
     );
   return (
