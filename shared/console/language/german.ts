@@ -96,7 +96,8 @@ export const german: Catalog = {
   "API keys for your programs": "API-Schlüssel für Ihre Programme",
   "Access data of the provider": "Zugangsdaten des Anbieters",
   "An authenticator app is set up already. Turn it off before you add another.":
-    "Eine Authenticator-App ist schon eingerichtet. Schalten Sie sie ab, bevor Sie eine andere hinzufügen.",
+    "Eine Authenticator-App ist schon eingerichtet. Schalten Sie sie ab, bevor Sie eine " +
+    "andere hinzufügen.",
   "Another contact has this external id.": "Ein anderer Kontakt hat diese externe Kennung.",
   "Another organization has verified this domain. It must be deleted there first.":
     "Eine andere Organisation hat diese Domain bestätigt. Sie muss zuerst dort gelöscht werden.",
@@ -110,7 +111,8 @@ export const german: Catalog = {
     "Wählen Sie eine Zeitzone, zum Beispiel Europe/Berlin.",
   "Choose one of the values that are offered.": "Wählen Sie einen der angebotenen Werte.",
   "Codes by email are not turned on. Use your authenticator app or a recovery code.":
-    "Codes per E-Mail sind nicht eingeschaltet. Verwenden Sie Ihre Authenticator-App oder einen Wiederherstellungscode.",
+    "Codes per E-Mail sind nicht eingeschaltet. Verwenden Sie Ihre Authenticator-App oder " +
+    "einen Wiederherstellungscode.",
   "Confirm your email address first: open the link that we sent you.":
     "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Öffnen Sie den Link, den wir Ihnen gesendet haben.",
   "Correct the marked fields.": "Korrigieren Sie die markierten Felder.",
@@ -143,14 +145,17 @@ export const german: Catalog = {
   "Guides and reference for developers": "Anleitungen und Referenz für Entwickler",
   Help: "Hilfe",
   "Marketing email must show your postal address. Enter it under Settings, Compliance.":
-    "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, Compliance ein.",
+    "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, " +
+    "Compliance ein.",
   "No sender can send from this address. Add one under Settings, Senders.":
-    "Kein Absender kann von dieser Adresse senden. Fügen Sie einen unter Einstellungen, Absender hinzu.",
+    "Kein Absender kann von dieser Adresse senden. Fügen Sie einen unter Einstellungen, " +
+    "Absender hinzu.",
   "Nobody can read this message any more: it was revoked before.":
     "Niemand kann diese Nachricht mehr lesen: Sie wurde schon widerrufen.",
   Rules: "Regeln",
   "Sender name": "Name des Absenders",
   "Show help and shortcuts": "Hilfe und Tastenkürzel zeigen",
+  "Show more": "Mehr anzeigen",
   "Sign in once with single sign-on before you require it.":
     "Melden Sie sich einmal mit Single Sign-on an, bevor Sie es verlangen.",
   "Sign in with your email address and password to do this.":
@@ -160,7 +165,8 @@ export const german: Catalog = {
   "Somebody else has changed the steps meanwhile. Reload them first.":
     "Jemand anders hat die Schritte inzwischen geändert. Laden Sie sie zuerst neu.",
   "Somebody else has changed this draft meanwhile. Reload it to see the change.":
-    "Jemand anders hat diesen Entwurf inzwischen geändert. Laden Sie ihn neu, um die Änderung zu sehen.",
+    "Jemand anders hat diesen Entwurf inzwischen geändert. Laden Sie ihn neu, um die " +
+    "Änderung zu sehen.",
   "Somebody else has changed this snippet meanwhile. Reload it first.":
     "Jemand anders hat diesen Baustein inzwischen geändert. Laden Sie ihn zuerst neu.",
   "Somebody else has changed this template meanwhile. Reload it first.":
@@ -172,7 +178,8 @@ export const german: Catalog = {
   "Something uses it, so it was not deleted.":
     "Es wird noch verwendet und wurde deshalb nicht gelöscht.",
   "Something went wrong here. Try again. If it fails again, report the request below.":
-    "Hier ist etwas schiefgegangen. Versuchen Sie es noch einmal. Wenn es wieder nicht geht, melden Sie die Anfrage darunter.",
+    "Hier ist etwas schiefgegangen. Versuchen Sie es noch einmal. Wenn es wieder nicht " +
+    "geht, melden Sie die Anfrage darunter.",
   "Start again: the set-up of the authenticator app has expired.":
     "Beginnen Sie noch einmal: Die Einrichtung der Authenticator-App ist abgelaufen.",
   "That is more than one request may have. Do it in smaller parts.":
@@ -198,13 +205,15 @@ export const german: Catalog = {
     "Die Konsole wurde unter einer Adresse geöffnet, die diese Installation nicht kennt.",
   "The email address or the password is wrong.": "Die E-Mail-Adresse oder das Passwort ist falsch.",
   "The emails of this month are used up. Buy credits, or choose a larger plan.":
-    "Die E-Mails dieses Monats sind aufgebraucht. Kaufen Sie Guthaben, oder wählen Sie einen größeren Tarif.",
+    "Die E-Mails dieses Monats sind aufgebraucht. Kaufen Sie Guthaben, oder wählen Sie " +
+    "einen größeren Tarif.",
   "The feed could not be read.": "Der Feed konnte nicht gelesen werden.",
   "The file could not be read. Choose exactly one file.":
     "Die Datei konnte nicht gelesen werden. Wählen Sie genau eine Datei.",
   "The file is not valid CSV.": "Die Datei ist kein gültiges CSV.",
   "The history of a merged contact is still moving. Try again in a moment.":
-    "Der Verlauf eines zusammengeführten Kontakts wird noch übertragen. Versuchen Sie es gleich noch einmal.",
+    "Der Verlauf eines zusammengeführten Kontakts wird noch übertragen. Versuchen Sie es " +
+    "gleich noch einmal.",
   "The link was used before or has expired. Ask for a new one.":
     "Der Link wurde schon verwendet oder ist abgelaufen. Fordern Sie einen neuen an.",
   "The passphrase is wrong.": "Die Passphrase ist falsch.",
@@ -219,9 +228,11 @@ export const german: Catalog = {
   "The service cannot be reached. Check your connection and try again.":
     "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
   "The service did not answer in time. Look whether it was done before you try again.":
-    "Der Dienst hat nicht rechtzeitig geantwortet. Sehen Sie nach, ob es geschehen ist, bevor Sie es noch einmal versuchen.",
+    "Der Dienst hat nicht rechtzeitig geantwortet. Sehen Sie nach, ob es geschehen ist, " +
+    "bevor Sie es noch einmal versuchen.",
   "The service is busy or a part of it is down. Try again in a moment.":
-    "Der Dienst ist überlastet oder ein Teil davon ausgefallen. Versuchen Sie es gleich noch einmal.",
+    "Der Dienst ist überlastet oder ein Teil davon ausgefallen. Versuchen Sie es gleich " +
+    "noch einmal.",
   "The signature is not valid.": "Die Signatur ist nicht gültig.",
   "The snippet would contain itself.": "Der Baustein würde sich selbst enthalten.",
   "The text has characters that cannot be stored.":
@@ -229,22 +240,27 @@ export const german: Catalog = {
   "There is a contact with this address already.":
     "Es gibt schon einen Kontakt mit dieser Adresse.",
   "There is a list with this name already. Use it, or choose another name.":
-    "Es gibt schon eine Liste mit diesem Namen. Verwenden Sie sie, oder wählen Sie einen anderen Namen.",
+    "Es gibt schon eine Liste mit diesem Namen. Verwenden Sie sie, oder wählen Sie einen " +
+    "anderen Namen.",
   "There is a snippet with this name already. Choose another name.":
     "Es gibt schon einen Baustein mit diesem Namen. Wählen Sie einen anderen.",
   "There is a tag with this name already. Use it, or choose another name.":
-    "Es gibt schon ein Tag mit diesem Namen. Verwenden Sie es, oder wählen Sie einen anderen Namen.",
+    "Es gibt schon ein Tag mit diesem Namen. Verwenden Sie es, oder wählen Sie einen " +
+    "anderen Namen.",
   "There is a topic with this name already. Use it, or choose another name.":
-    "Es gibt schon ein Thema mit diesem Namen. Verwenden Sie es, oder wählen Sie einen anderen Namen.",
+    "Es gibt schon ein Thema mit diesem Namen. Verwenden Sie es, oder wählen Sie einen " +
+    "anderen Namen.",
   "There is a webhook with this address already.":
     "Es gibt schon einen Webhook mit dieser Adresse.",
   "There is an account with this address already. Sign in, or reset the password.":
-    "Es gibt schon ein Konto mit dieser Adresse. Melden Sie sich an, oder setzen Sie das Passwort zurück.",
+    "Es gibt schon ein Konto mit dieser Adresse. Melden Sie sich an, oder setzen Sie das " +
+    "Passwort zurück.",
   "There is no subscription yet. Choose a plan and pay for it first.":
     "Es gibt noch kein Abonnement. Wählen und bezahlen Sie zuerst einen Tarif.",
   "There is no subscription.": "Es gibt kein Abonnement.",
-  "This campaign still has emails to send. Cancel it first, and delete it when the last email is done.":
-    "Diese Kampagne hat noch E-Mails zu senden. Brechen Sie sie zuerst ab, und löschen Sie sie nach der letzten E-Mail.",
+  "This campaign still sends. Cancel it first, and delete it after its last email.":
+    "Diese Kampagne sendet noch. Brechen Sie sie zuerst ab, und löschen Sie " +
+    "sie nach der letzten E-Mail.",
   "This campaign was sent again to these people already.":
     "Diese Kampagne wurde diesen Personen schon noch einmal gesendet.",
   "This contact does not wait for a confirmation.": "Dieser Kontakt wartet auf keine Bestätigung.",
@@ -261,7 +277,8 @@ export const german: Catalog = {
   "This installation takes no new organizations. Ask for an invitation.":
     "Diese Installation nimmt keine neuen Organisationen an. Bitten Sie um eine Einladung.",
   "This is not possible in the present state. Reload the page to see what changed.":
-    "Das geht im jetzigen Zustand nicht. Laden Sie die Seite neu, um zu sehen, was sich geändert hat.",
+    "Das geht im jetzigen Zustand nicht. Laden Sie die Seite neu, um zu sehen, was sich " +
+    "geändert hat.",
   "This is not set up on this installation. Ask the person who operates it.":
     "Das ist auf dieser Installation nicht eingerichtet. Fragen Sie die Person, die sie betreibt.",
   "This is the only owner. Make somebody else an owner first.":
@@ -277,7 +294,8 @@ export const german: Catalog = {
   "This value is not possible here. The reason: {message}":
     "Dieser Wert ist hier nicht möglich. Der Grund: {message}",
   "This was tried before with other values. Reload the page and try again.":
-    "Das wurde schon mit anderen Werten versucht. Laden Sie die Seite neu und versuchen Sie es noch einmal.",
+    "Das wurde schon mit anderen Werten versucht. Laden Sie die Seite neu und versuchen Sie " +
+    "es noch einmal.",
   "Time of sending": "Zeit des Versands",
   "Too many attempts in a short time. Wait a minute and try again.":
     "Zu viele Versuche in kurzer Zeit. Warten Sie eine Minute und versuchen Sie es noch einmal.",
@@ -309,7 +327,8 @@ export const german: Catalog = {
   "Your email address is confirmed already.": "Ihre E-Mail-Adresse ist schon bestätigt.",
   "Your organization requires single sign-on.": "Ihre Organisation verlangt Single Sign-on.",
   "Your plan changed meanwhile. Look at the new price and confirm it again.":
-    "Ihr Tarif hat sich inzwischen geändert. Sehen Sie sich den neuen Preis an und bestätigen Sie ihn noch einmal.",
+    "Ihr Tarif hat sich inzwischen geändert. Sehen Sie sich den neuen Preis an und " +
+    "bestätigen Sie ihn noch einmal.",
   "a form": "ein Formular",
   ["A form adds visitors to your contacts. It has a page of its own, and a line of code " +
     "puts it into yours."]:
@@ -2507,7 +2526,6 @@ export const german: Catalog = {
   "Show result": "Ergebnis anzeigen",
   "Show submissions": "Einsendungen anzeigen",
   "Show the email": "E-Mail anzeigen",
-  "Show the shortcuts": "Tastenkürzel anzeigen",
   "Show theirs and lose mine": "Andere zeigen und meine verwerfen",
   "Show them": "Kontakte anzeigen",
   "Show them in the log": "Im Protokoll anzeigen",

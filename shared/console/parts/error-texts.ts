@@ -15,7 +15,7 @@ export const codeTexts: Record<Code, string> = {
   already_revoked: t("Nobody can read this message any more: it was revoked before."),
   already_verified: t("Your email address is confirmed already."),
   campaign_running: t(
-    "This campaign still has emails to send. Cancel it first, and delete it when the last email is done.",
+    "This campaign still sends. Cancel it first, and delete it after its last email.",
   ),
   campaign_status: t("The campaign is in another state by now. Reload the page to see it."),
   captcha_failed: t("The CAPTCHA was not solved, or too long ago. Solve it again."),
@@ -135,8 +135,13 @@ const codesWithReason: ReadonlySet<string> = new Set<Code>([
 ]);
 
 /** Methods, paths, names of fields such as `scheduledAt` and of settings, and words of programs. */
-const apiName =
-  /\b(GET|POST|PUT|PATCH|DELETE)\b|\/api\/|\b[a-z]+[A-Z]\w*\b|\b[A-Z]+_[A-Z_]+\b|\b(null|true|false|array|object|UUID|IANA)\b/;
+const apiName = new RegExp(
+  [
+    String.raw`\b(GET|POST|PUT|PATCH|DELETE)\b|/api/`,
+    String.raw`\b[a-z]+[A-Z]\w*\b|\b[A-Z]+_[A-Z_]+\b`,
+    String.raw`\b(null|true|false|array|object|UUID|IANA)\b`,
+  ].join("|"),
+);
 
 const asSentence = (text: string): string =>
   text && `${text[0]!.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
