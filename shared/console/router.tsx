@@ -220,7 +220,7 @@ const scoring = createRoute({
 });
 const holidays = createRoute({
   getParentRoute: () => shell,
-  path: "/holidays",
+  path: "/sequences/holidays",
   component: lazyRouteComponent(() => import("./screens/holidays/holidays.tsx"), "Holidays"),
 });
 const reports = createRoute({
@@ -245,7 +245,7 @@ interface AuditLogSearch {
 
 const auditLog = createRoute({
   getParentRoute: () => shell,
-  path: "/audit-log",
+  path: "/log/changes",
   validateSearch: (search: Search): AuditLogSearch => ({
     ...text(search, "actor"),
     ...text(search, "entry"),
@@ -262,7 +262,7 @@ interface RequestLogSearch {
 
 const requestLog = createRoute({
   getParentRoute: () => shell,
-  path: "/request-log",
+  path: "/log/requests",
   validateSearch: (search: Search): RequestLogSearch => ({
     ...text(search, "status"),
     ...number(search, "key"),

@@ -45,6 +45,7 @@ const SignInAgain = lazy(async () => ({
 
 const searchKey = nameKeys("mod+K");
 const onPhone = ["Home", t("Contacts"), t("Campaigns"), t("Log")];
+const isInMenu = ({ isTab }: NavigationItem) => !isTab;
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
 /** The frame of all screens of a signed-in user. */
@@ -89,7 +90,7 @@ export function Shell() {
         {groups.map(({ name, items: ofGroup }) => (
           <div key={name ?? ""} className="group">
             {name && <p className="group-name">{name}</p>}
-            {ofGroup.map((item) => (
+            {ofGroup.filter(isInMenu).map((item) => (
               <Item key={item.label} {...item} />
             ))}
           </div>
@@ -114,7 +115,7 @@ export function Shell() {
           <Item key={item.label} {...item} />
         ))}
         <MoreMenu
-          items={items.filter((item) => !isOnPhone(item))}
+          items={items.filter((item) => isInMenu(item) && !isOnPhone(item))}
           onSearch={search}
           onHelp={help}
         />

@@ -210,7 +210,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
       ["campaigns", "Campaigns"],
       [`campaigns/${idOf(campaign)}`, "Sale"],
       ["sequences", "Sequences"],
-      ["holidays", "Holiday emails"],
+      ["sequences/holidays", "Holiday emails"],
       ["templates", "Templates"],
       [`templates/${idOf(stored)}`, "Spring"],
       ["log", "Log"],

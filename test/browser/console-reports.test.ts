@@ -85,7 +85,7 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
     const { email, call, siteId } = await signedUp();
     const template = { siteId, name: "New Year", subject: "Happy new year", html: "<p>Hi</p>" };
     expectStatus(201, await call("POST", "/templates", template));
-    const { page, problems } = await openSignedIn(browser, { email, path: "/holidays" });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/sequences/holidays" });
     await page.getByRole("button", { name: "New holiday email" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Greetings");
@@ -191,7 +191,10 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
           path: "/log/unmatched",
           ready: (page) => page.getByText("All events are matched").waitFor(),
         },
-        { path: "/holidays", ready: (page) => page.getByText("No holiday email yet").waitFor() },
+        {
+          path: "/sequences/holidays",
+          ready: (page) => page.getByText("No holiday email yet").waitFor(),
+        },
       ],
     });
     expect(issues).toEqual([]);

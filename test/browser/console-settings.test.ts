@@ -145,7 +145,8 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByLabel("Name", { exact: true }).fill("Shop of Ada");
     await page.getByRole("button", { name: "Save organization" }).click();
     await page.getByRole("status").getByText("Saved").waitFor();
-    await page.getByRole("link", { name: "Audit log" }).first().click();
+    await page.getByRole("link", { name: "Log", exact: true }).first().click();
+    await page.getByRole("link", { name: "Changes" }).click();
     await page.getByText("Update organization").first().click();
     await page.getByRole("cell", { name: "Shop of Ada" }).waitFor();
     await page.getByRole("button", { name: "Check that no entry was changed" }).click();
@@ -156,7 +157,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
   it("the request log shows a refused call of a program", async () => {
     const { email, call } = await signedUp();
     expectStatus(404, await call("GET", "/contacts/99"));
-    const { page, problems } = await openSignedIn(browser, { email, path: "/request-log" });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/log/requests" });
     // The service stores requests together, every ten seconds.
     await page.getByText("GET /api/v1/contacts/99").click();
     await page.getByRole("link", { name: "not_found" }).waitFor();
@@ -198,8 +199,8 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
       ["settings/single-sign-on", "Issuer"],
       ["settings/security", "This one", setUpApp],
       ["webhooks", "hooks.shop.example", openRow("Webhook")],
-      ["audit-log", "Create webhook", openRow("Entry")],
-      ["request-log", "POST /api/v1/webhooks", openRow("Request")],
+      ["log/changes", "Create webhook", openRow("Entry")],
+      ["log/requests", "POST /api/v1/webhooks", openRow("Request")],
     ] as const;
     const judged = screens.map(([path, text, open]) => ({
       path: `/${path}`,

@@ -24,7 +24,7 @@ export function Help({ onClose }: { onClose(): void }) {
           </a>
         </li>
         <li>
-          <Link to="/settings/{-$section}" params={{ section: "api-keys" }} onClick={onClose}>
+          <Link to="/settings/{-$section}" params={{ section: "keys" }} onClick={onClose}>
             {t("API keys for your programs")}
           </Link>
         </li>

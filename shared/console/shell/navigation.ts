@@ -32,6 +32,8 @@ export interface NavigationItem {
   letter: string;
   /** The right that the screen needs; undefined if every member may open it. */
   right?: string;
+  /** Whether tabs of the screen before it lead to it, so the menu leaves it out. */
+  isTab?: true;
 }
 
 const navigation: { name?: string; items: NavigationItem[] }[] = [
@@ -52,7 +54,13 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     items: [
       { label: t("Campaigns"), to: "/campaigns", icon: IconSend, letter: "m" },
       { label: t("Sequences"), to: "/sequences", icon: IconRoute, letter: "q" },
-      { label: t("Holiday emails"), to: "/holidays", icon: IconCalendarHeart, letter: "y" },
+      {
+        label: t("Holiday emails"),
+        to: "/sequences/holidays",
+        icon: IconCalendarHeart,
+        letter: "y",
+        isTab: true,
+      },
       { label: t("Templates"), to: "/templates", icon: IconTemplate, letter: "t" },
       { label: t("Pictures"), to: "/media", icon: IconPhoto, letter: "i" },
     ],
@@ -77,17 +85,19 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
       },
       {
         label: t("Request log"),
-        to: "/request-log",
+        to: "/log/requests",
         icon: IconApi,
         letter: "r",
         right: "credentials:read",
+        isTab: true,
       },
       {
         label: t("Audit log"),
-        to: "/audit-log",
+        to: "/log/changes",
         icon: IconHistory,
         letter: "a",
         right: "audit:read",
+        isTab: true,
       },
       { label: t("Settings"), to: "/settings/{-$section}", icon: IconSettings, letter: "e" },
     ],

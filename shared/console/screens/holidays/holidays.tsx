@@ -13,6 +13,7 @@ import { ListPage, type ListProps } from "../../parts/list-page.tsx";
 import { menuColumn, type RowAction } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { SequenceTabs } from "../sequences/sequence-tabs.tsx";
 import { HolidayDialog } from "./holiday-dialog.tsx";
 
 export const refreshes = ["holidays"];
@@ -25,7 +26,9 @@ export const Holidays = () => (
     action={t("New holiday email")}
     right="marketing:write"
     List={HolidayTable}
-  />
+  >
+    <SequenceTabs />
+  </ListPage>
 );
 
 function HolidayTable({ siteId, mayWrite, isCreating, onDialogClose }: ListProps) {

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import { useMe } from "../../data/session.ts";
+import { useMe, useRights } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 
-/** The views of the log. */
+/** The views of the log: emails, what happened to them, calls of programs, and changes. */
 export function LogTabs() {
   const { auth } = useMe();
+  const has = useRights();
   return (
     <nav className="tabs" aria-label={t("Log")}>
       <Link to="/log" activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
@@ -16,6 +17,16 @@ export function LogTabs() {
       {auth.siteIds === null && (
         <Link to="/log/unmatched" activeProps={{ "aria-current": "page" }}>
           {t("Not matched")}
+        </Link>
+      )}
+      {has("credentials:read") && (
+        <Link to="/log/requests" activeProps={{ "aria-current": "page" }}>
+          {t("Requests")}
+        </Link>
+      )}
+      {has("audit:read") && (
+        <Link to="/log/changes" activeProps={{ "aria-current": "page" }}>
+          {t("Changes")}
         </Link>
       )}
     </nav>

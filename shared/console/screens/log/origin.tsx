@@ -50,6 +50,7 @@ export function OriginLink({ send, findName }: { send: Origin; findName: FindNam
         {findName("sequences", sequenceId) ?? t("Sequence {sequenceId}", { sequenceId })}
       </Link>
     );
-  if (holidayId) return <Link to="/holidays">{t("Holiday email {holidayId}", { holidayId })}</Link>;
+  if (holidayId)
+    return <Link to="/sequences/holidays">{t("Holiday email {holidayId}", { holidayId })}</Link>;
   return batchId ? t("Batch {batchId}", { batchId }) : "API";
 }

@@ -18,12 +18,13 @@ import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { LogTabs } from "../log/log-tabs.tsx";
 import { auditActionName, auditRecordName } from "./audit-names.ts";
 
 /** The list of changes: who made each, and when. */
 export function AuditLog() {
-  const search = useSearch({ from: "/shell/audit-log" });
-  const navigate = useNavigate({ from: "/audit-log" });
+  const search = useSearch({ from: "/shell/log/changes" });
+  const navigate = useNavigate({ from: "/log/changes" });
   const { timezone } = useMe().organization;
   const list = usePagedRows(
     queries.auditEntries(search.actor ? { actor: search.actor } : {}),
@@ -48,6 +49,7 @@ export function AuditLog() {
             {t("Download as CSV")}
           </Button>
         </PageHead>
+        <LogTabs />
         <Verification />
         <search className="filters">
           <ActorFilter

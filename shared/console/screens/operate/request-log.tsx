@@ -13,6 +13,7 @@ import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { LogTabs } from "../log/log-tabs.tsx";
 
 type StatusClass = NonNullable<ListRequestsQuery["status"]>;
 
@@ -26,8 +27,8 @@ type Row = RequestLogEntry & { id: string };
 
 /** What programs asked for with API keys. */
 export function RequestLog() {
-  const search = useSearch({ from: "/shell/request-log" });
-  const navigate = useNavigate({ from: "/request-log" });
+  const search = useSearch({ from: "/shell/log/requests" });
+  const navigate = useNavigate({ from: "/log/requests" });
   const keys = useQuery(queries.apiKeys()).data?.apiKeys;
   const { timezone } = useMe().organization;
   const list = usePagedRows(
@@ -46,6 +47,7 @@ export function RequestLog() {
           title={t("Request log")}
           note={t("Calls of programs with API keys in the last 30 days")}
         />
+        <LogTabs />
         <search className="filters">
           <FilterSelect
             label={t("Outcome")}

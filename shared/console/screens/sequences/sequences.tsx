@@ -16,6 +16,7 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { NewSequence } from "./new-sequence.tsx";
+import { SequenceTabs } from "./sequence-tabs.tsx";
 import { kindsOfTriggers, type Names, namesIn, triggerText, useChoices } from "./step-texts.ts";
 
 const statuses = ["draft", "active", "paused", "archived"] as const;
@@ -51,6 +52,7 @@ export function Sequences() {
           </Button>
         )}
       </PageHead>
+      <SequenceTabs />
       <search className="filters">
         <FilterSelect
           label={t("Status")}
