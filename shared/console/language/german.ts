@@ -2691,8 +2691,9 @@ export const german: Catalog = {
   "Take out of the sequence": "Aus der Automation nehmen",
   "Take {points} points": "{points} Punkte abziehen",
   "taken over from a merged contact": "von einem zusammengeführten Kontakt übernommen",
-  "Takes new email while this provider fails.":
-    "Übernimmt neue E-Mails, solange dieser Anbieter ausfällt.",
+  "Takes new email, and waiting email of campaigns and sequences, while this provider fails.":
+    "Übernimmt neue E-Mails und wartende E-Mails von Kampagnen und Sequenzen, solange dieser " +
+    "Anbieter ausfällt.",
   Team: "Team",
   "Tell us what you are interested in": "Verraten Sie uns, was Sie interessiert",
   Template: "Vorlage",

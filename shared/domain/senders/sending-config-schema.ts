@@ -50,9 +50,10 @@ export const SendingConfig = z.object({
       "it again restarts it. `null`: no limit.",
   ),
   fallbackConfigId: RecordId.nullable().describe(
-    "Sending config that takes new emails of POST /send and POST /send/batch, and " +
-      "confirmation emails of forms, while this one is paused because its provider failed " +
-      "five times in a row. `null`: they wait. See PUT /sending-configs/:id.",
+    "Sending config that takes new emails of POST /send and POST /send/batch, confirmation " +
+      "emails of forms, and waiting emails of campaigns and sequences, while this one is paused " +
+      "because its provider failed five times in a row. `null`: they wait. See PUT " +
+      "/sending-configs/:id.",
   ),
   accountLimits: AccountLimits.nullable().describe(
     "Limits that the provider reports for the account: only of `ses`, whose credentials " +
@@ -150,10 +151,11 @@ const changeFields = {
       "Another sending config, which takes new emails of POST /send and POST /send/batch, " +
         "and confirmation emails of forms, while this one is paused because its provider " +
         "failed five times in a row. The sender is the `fromEmail` of the fallback, unless the " +
-        "request names one. Emails wait for this config if the fallback is not verified, is " +
-        "paused too, or cannot send them. Emails that are already accepted, scheduled emails, " +
-        "campaigns and sequences do not move. A deleted fallback is ignored. Omitted or " +
-        "`null`: no fallback.",
+        "request names one. Waiting emails of campaigns, sequences and holidays move to it too, in " +
+        "groups of up to 500, if the provider certainly has none of the group. Emails wait for " +
+        "this config if the fallback is not verified, is paused too, or cannot send them. Single " +
+        "emails and batches that are already accepted, and scheduled emails, do not move. A " +
+        "deleted fallback is ignored. Omitted or `null`: no fallback.",
     ),
   webhookSecret: z
     .string()

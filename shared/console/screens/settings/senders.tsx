@@ -291,7 +291,9 @@ function SenderDialog({
       <WarmUpFields warmUp={warmUp} />
       <Select
         label={t("Fallback (optional)")}
-        description={t("Takes new email while this provider fails.")}
+        description={t(
+          "Takes new email, and waiting email of campaigns and sequences, while this provider fails.",
+        )}
         clearable
         data={others.map(({ id, fromEmail: address, provider }) => ({
           value: String(id),

@@ -20,6 +20,7 @@ import {
   reportOpenBreaker,
   resetBreaker,
 } from "../provider-calls/rate-limiter.ts";
+import { moveToFallback } from "./chunk-failover.ts";
 import { type ChunkHandOver, handOverChunk } from "./hand-over.ts";
 import { createChunksInHand, createQueueReader } from "./lane-queue.ts";
 import * as lanes from "./lanes.ts";
@@ -99,7 +100,9 @@ async function takeTurn(runner: LaneRunner, lane: LaneItem): Promise<LaneItem | 
   );
   if (pause) {
     await releaseAndWake(runner, pause.seconds, pause.limiterState);
-    if (isBreakerOpen(pause.limiterState)) await reportOpenBreaker(orgId, configId);
+    if (!isBreakerOpen(pause.limiterState)) return undefined;
+    await reportOpenBreaker(orgId, configId);
+    await moveToFallback(runner);
     return undefined;
   }
   if (!isStopped && (await releaseIdle(runner, lane.arrivals, nextAt))) return undefined;

@@ -74,7 +74,10 @@ export async function prepareChunk(
     ? [...new Set(sendable.map(({ locale }) => locale))]
     : [undefined];
   let refusalReason = "";
-  const chunk = { configId, block: queued.block, locales };
+  // The stored content names the sender of the first config.
+  const from =
+    queued.movedFrom === undefined ? undefined : { email: head.fromEmail, name: head.fromName };
+  const chunk = { configId, block: queued.block, locales, from };
   const transport = await loadTransport(orgId, chunk).catch((error: unknown) => {
     refusalReason = toPermanentMessage(error);
     return undefined;
@@ -99,7 +102,12 @@ export async function prepareChunk(
 /** Throws `missing` when the config or the template is gone. */
 async function loadTransport(
   orgId: number,
-  { configId, block, locales }: { configId: number; block: number; locales: Locales },
+  {
+    configId,
+    block,
+    locales,
+    from,
+  }: { configId: number; block: number; locales: Locales; from: MailContent["from"] | undefined },
 ): Promise<ChunkTransport> {
   const [item, config] = await Promise.all([
     get<CompressedValue>(keys.bulkContent(orgId, block)),
@@ -107,7 +115,8 @@ async function loadTransport(
   ]);
   // The content expired while the mail was paused, so the rest of the chunk is cancelled.
   if (!item) throw missing("cancelled");
-  const content = await decompress<MailContent>(item);
+  const stored = await decompress<MailContent>(item);
+  const content = from ? { ...stored, from } : stored;
   const [files, credentials, ...fields] = await Promise.all([
     attachments.loadAttachments(content.attachments),
     decryptCredentials(orgId, config),

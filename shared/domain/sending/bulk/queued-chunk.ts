@@ -50,6 +50,8 @@ export interface QueuedChunk {
   [done: `d${number}`]: true | undefined;
   [attempts: `p${number}`]: SettledAttempts | undefined;
   configId?: number;
+  /** The failing sending config from whose lane it moved to that of the fallback. */
+  movedFrom?: number;
 }
 
 export type OutcomeCounts = Record<"sent" | "failed" | "uncertain", number>;

@@ -69,9 +69,12 @@ export async function releaseChunks(
   { source, configId, dueBefore }: { source: MailSource; configId: number; dueBefore?: Date },
   rule: ReleaseRule = async () => ({}),
 ): Promise<void> {
+  // A chunk may have moved to the lane of a fallback.
+  const configIds = new Set([configId]);
   const below = dueBefore && keys.waitingChunk(orgId, source, { at: dueBefore.toISOString() }).sk;
   const releaseChunk = async (chunk: SuspendedChunk) => {
     const decision = await rule(chunk);
+    configIds.add(chunk.configId);
     // The condition fails when another worker released the chunk, even if it was suspended again
     // since.
     if (decision)
@@ -81,7 +84,7 @@ export async function releaseChunks(
       );
   };
   await forEachChunk({ orgId, source, below }, releaseChunk);
-  await announceArrival(orgId, configId);
+  for (const id of configIds) await announceArrival(orgId, id);
 }
 
 const pageSize = 100;
@@ -113,13 +116,15 @@ export async function cancelChunks(
   orgId: number,
   { source, configId }: { source: MailSource; configId: number },
 ): Promise<void> {
+  const configIds = new Set([configId]);
   await forEachChunk({ orgId, source }, async (chunk) => {
+    configIds.add(chunk.configId);
     const writes = listClaimedCalls(chunk).length
       ? releaseWrites(orgId, chunk)
       : await cancelChunkWrites(orgId, chunk.source!, chunk);
     await transact(...writes);
   });
-  await announceArrival(orgId, configId);
+  for (const id of configIds) await announceArrival(orgId, id);
 }
 
 /**

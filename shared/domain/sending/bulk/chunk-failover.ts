@@ -1,0 +1,139 @@
+// Moves waiting mail of campaigns, sequences and holidays from the lane of a failing sending config
+// to that of its fallback. Only chunks move of which the provider certainly has no mail: no call is
+// claimed, or each claimed call has a RESULT that says that nothing was accepted. Moving an entry
+// and claiming a call of it exclude each other, so each mail goes to one of the two providers.
+import { equals } from "../../../adapters/dynamodb/conditions.ts";
+import { get, queryPages, remove, transact } from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
+import { undefinedIfMissing } from "../../../errors.ts";
+import { decompress } from "../../../kernel/compressed-values.ts";
+import { keys, ranges } from "../../../keys.ts";
+import type { SendingConfig } from "../../senders/sending-config-schema.ts";
+import * as sendingConfigs from "../../senders/sending-configs.ts";
+import * as rateLimiter from "../provider-calls/rate-limiter.ts";
+import { listCallResults } from "./call-results.ts";
+import * as chunks from "./chunks.ts";
+import * as lanes from "./lanes.ts";
+import { prepareChunk } from "./prepared-chunk.ts";
+import {
+  claimOf,
+  entryKey,
+  listClaimedCalls,
+  type QueuedChunk,
+  unchangedCondition,
+} from "./queued-chunk.ts";
+
+interface FailingLane {
+  orgId: number;
+  configId: number;
+  shouldContinue(): boolean;
+}
+
+const pageSize = 50;
+
+/**
+ * Call it while the breaker of the config is open, and no call of this runner is in flight. Does
+ * nothing if there is no fallback that can take mail at once. What is left when the time is up moves
+ * after the next failure. Safe to repeat.
+ */
+export async function moveToFallback({
+  orgId,
+  configId,
+  shouldContinue,
+}: FailingLane): Promise<void> {
+  const pair = await findPair(orgId, configId);
+  if (!pair) return;
+  let moved = 0;
+  const waiting = ranges.queuedChunks(orgId, configId);
+  for await (const { items } of queryPages<QueuedChunk>(waiting, {
+    limit: pageSize,
+    consistent: true,
+  })) {
+    for (const queued of items) {
+      if (!shouldContinue()) break;
+      // The breaker may be closed when later mail is due.
+      if (queued.at > now().toISOString()) break;
+      if (await moveChunk(orgId, pair, queued)) moved++;
+    }
+    if (!shouldContinue()) break;
+  }
+  if (moved) await lanes.announceArrival(orgId, pair.to.id);
+}
+
+interface ConfigPair {
+  from: SendingConfig;
+  to: SendingConfig;
+}
+
+/** Undefined if the config has no fallback that can take mail at once. */
+async function findPair(orgId: number, configId: number): Promise<ConfigPair | undefined> {
+  const find = (id: number) => sendingConfigs.find({ orgId }, id).catch(undefinedIfMissing);
+  const from = await find(configId);
+  if (!from?.fallbackConfigId) return undefined;
+  const to = await find(from.fallbackConfigId);
+  if (!to?.verified) return undefined;
+  const state = await rateLimiter.readState(orgId, to.id);
+  return rateLimiter.isPaused(state) || rateLimiter.hasFailures(state) ? undefined : { from, to };
+}
+
+/** False if the chunk stays: another runner changed it, or it must not move. */
+async function moveChunk(
+  orgId: number,
+  { from, to }: ConfigPair,
+  queued: QueuedChunk,
+): Promise<boolean> {
+  // A fallback of the fallback is not used.
+  if (!queued.source || queued.movedFrom !== undefined) return false;
+  if (!(await isCertainlyNotAccepted(orgId, queued))) return false;
+  const key = keys.chunk(orgId, queued.block, queued.chunk);
+  const item = await get<chunks.ChunkItem>(key);
+  if (!item) return false;
+  const { head, lines } = await decompress<chunks.Chunk>(item);
+  const moved = toMovedEntry(queued, { from, to });
+  if (!(await canBeSent(orgId, moved))) return false;
+  const unchanged = item.blob === undefined ? equals("gz", item.gz) : equals("blob", item.blob);
+  const changedHead = { ...head, ...senderOf(head, { from, to }) };
+  return transact(
+    remove(entryKey(queued), { if: unchangedCondition(queued) }),
+    ...lanes.enqueueChunkWrites(orgId, to.id, [moved]),
+    await chunks.replaceChunkWrite(key, { head: changedHead, lines }, unchanged),
+  );
+}
+
+type QueuedEntry = Omit<QueuedChunk, "pk" | "sk">;
+
+function toMovedEntry({ pk: _pk, sk: _sk, ...rest }: QueuedChunk, { from, to }: ConfigPair) {
+  return { ...rest, configId: to.id, movedFrom: from.id, moves: (rest.moves ?? 0) + 1 };
+}
+
+/** A sender that the mail has from the failing config gives way to that of the fallback. */
+function senderOf(head: chunks.ChunkHead, { from, to }: ConfigPair): Partial<chunks.ChunkHead> {
+  const ofFallback = { sendingConfigId: to.id, provider: to.provider };
+  if (!to.fromEmail || head.fromEmail !== from.fromEmail) return ofFallback;
+  const hasOwnName = head.fromName !== (from.fromName ?? undefined);
+  const fromName = hasOwnName ? head.fromName : (to.fromName ?? undefined);
+  return { ...ofFallback, fromEmail: to.fromEmail, fromName };
+}
+
+async function isCertainlyNotAccepted(orgId: number, queued: QueuedChunk): Promise<boolean> {
+  for (const call of listClaimedCalls(queued)) {
+    const results = await listCallResults(orgId, queued, call);
+    const last = results.at(-1);
+    // A claim without a RESULT: its provider may have the mails.
+    if (last?.attempt !== claimOf(queued, call)!.attempt || last.doubt.length) return false;
+    const statuses = results.flatMap(({ outcomes }) => outcomes.map(([, { status }]) => status));
+    if (statuses.some((status) => status !== "held" && status !== "refused")) return false;
+  }
+  return true;
+}
+
+/** Whether the provider of the fallback takes the mail, judged by the first recipient. */
+async function canBeSent(orgId: number, queued: QueuedEntry): Promise<boolean> {
+  // The size of the calls does not matter here, and choosing it would render a whole call.
+  const alone = { ...queued, callSize: queued.callSize ?? 1, pk: "", sk: "" };
+  const prepared = await prepareChunk(orgId, queued.configId!, alone);
+  const first = prepared?.calls[0]?.slice(0, 1) ?? [];
+  if (!prepared?.transport) return false;
+  const [flaw] = await prepared.transport.listFlaws(first);
+  return flaw === undefined;
+}
