@@ -292,7 +292,8 @@ function SenderDialog({
       <Select
         label={t("Fallback (optional)")}
         description={t(
-          "Takes new email, and waiting email of campaigns and sequences, while this provider fails.",
+          "Takes new email, and waiting email of campaigns and sequences, while this " +
+            "provider fails.",
         )}
         clearable
         data={others.map(({ id, fromEmail: address, provider }) => ({

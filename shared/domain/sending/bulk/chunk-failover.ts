@@ -33,8 +33,8 @@ const pageSize = 50;
 
 /**
  * Call it while the breaker of the config is open, and no call of this runner is in flight. Does
- * nothing if there is no fallback that can take mail at once. What is left when the time is up moves
- * after the next failure. Safe to repeat.
+ * nothing if there is no fallback that can take mail at once. What is left when the time is up
+ * moves after the next failure. Safe to repeat.
  */
 export async function moveToFallback({
   orgId,
@@ -90,7 +90,7 @@ async function moveChunk(
   if (!item) return false;
   const { head, lines } = await decompress<chunks.Chunk>(item);
   const moved = toMovedEntry(queued, { from, to });
-  if (!(await canBeSent(orgId, moved))) return false;
+  if (!(await canBeSent(orgId, to.id, { ...queued, ...moved }))) return false;
   const unchanged = item.blob === undefined ? equals("gz", item.gz) : equals("blob", item.blob);
   const changedHead = { ...head, ...senderOf(head, { from, to }) };
   return transact(
@@ -99,8 +99,6 @@ async function moveChunk(
     await chunks.replaceChunkWrite(key, { head: changedHead, lines }, unchanged),
   );
 }
-
-type QueuedEntry = Omit<QueuedChunk, "pk" | "sk">;
 
 function toMovedEntry({ pk: _pk, sk: _sk, ...rest }: QueuedChunk, { from, to }: ConfigPair) {
   return { ...rest, configId: to.id, movedFrom: from.id, moves: (rest.moves ?? 0) + 1 };
@@ -128,10 +126,10 @@ async function isCertainlyNotAccepted(orgId: number, queued: QueuedChunk): Promi
 }
 
 /** Whether the provider of the fallback takes the mail, judged by the first recipient. */
-async function canBeSent(orgId: number, queued: QueuedEntry): Promise<boolean> {
+async function canBeSent(orgId: number, configId: number, queued: QueuedChunk): Promise<boolean> {
   // The size of the calls does not matter here, and choosing it would render a whole call.
-  const alone = { ...queued, callSize: queued.callSize ?? 1, pk: "", sk: "" };
-  const prepared = await prepareChunk(orgId, queued.configId!, alone);
+  const alone = { ...queued, callSize: queued.callSize ?? 1 };
+  const prepared = await prepareChunk(orgId, configId, alone);
   const first = prepared?.calls[0]?.slice(0, 1) ?? [];
   if (!prepared?.transport) return false;
   const [flaw] = await prepared.transport.listFlaws(first);
