@@ -153,9 +153,9 @@ const changeFields = {
         "failed five times in a row. The sender is the `fromEmail` of the fallback, unless the " +
         "request names one. Waiting emails of campaigns, sequences and holidays move to it too, " +
         "in groups of up to 500, if the provider certainly has none of the group. Emails wait " +
-        "for this config if the fallback is not verified, is paused too, or cannot send them. Single " +
-        "emails and batches that are already accepted, and scheduled emails, do not move. A " +
-        "deleted fallback is ignored. Omitted or `null`: no fallback.",
+        "for this config if the fallback is not verified, is paused too, or cannot send them. " +
+        "Single emails and batches that are already accepted, and scheduled emails, do not " +
+        "move. A deleted fallback is ignored. Omitted or `null`: no fallback.",
     ),
   webhookSecret: z
     .string()
