@@ -228,7 +228,7 @@ export const keys = {
   groupCount: (org: number, { kind, id }: GroupKey, shard: string) =>
     itemKey(`${org}#MCOUNT${kind}${id}`, shard),
   // by kind, then time: score changes, choices about topics, custom events, page views, form
-  // submissions, ended enrollments; the confirmation is one item
+  // submissions, ended enrollments, conversions; the confirmation is one item
   contactLog: (org: number, contact: number, entry: string) => itemKey(`${org}#U${contact}`, entry),
 
   // a contact whose history still has to move to the one that it was merged into
@@ -349,6 +349,10 @@ export const keys = {
     itemKey(`${org}#Fcampaign#${campaign}`, "AUDIT"),
   deletedFanOut: (org: number, { kind, id }: SourceKey) =>
     itemKey(`${org}#F${kind}#${id}`, "REMAINS"), // of a deleted campaign or holiday
+
+  // expires; a campaign that counts conversions
+  campaignGoal: (org: number, site: number, campaign: number) =>
+    itemKey(`${org}#${site}#GOALS`, zeroPad(campaign)),
 
   // Sequences: active enrollments by email shard, finished enrollments, counters, pending work for
   // all enrollments.
@@ -508,6 +512,7 @@ export const ranges = {
   ledger: (org: number) => keyRange(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#N${kind}#${id}`),
   seriesRuns: (org: number, series: number) => keyRange(`${org}#SR${series}`), // by date
+  campaignGoals: (org: number, site: number) => keyRange(`${org}#${site}#GOALS`), // by campaign
   archivedMails: (org: number, site: number) => keyRange(`${org}#${site}#ARCHIVE`), // by time
   // counters by variant, then the numbers of the links
   campaignLinks: (org: number, campaign: number) => keyRange(`${org}#CL${campaign}`),

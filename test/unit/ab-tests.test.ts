@@ -27,6 +27,7 @@ const none: SourceTotals = {
   uncertain: 0,
   cancelled: 0,
   events: {},
+  conversions: {},
   releases: [],
 };
 

@@ -115,7 +115,7 @@ export const kinds: Kind[] = [
     name: "campaigns",
     listed: "campaigns",
     copied: [
-      ...["name", "subject", "previewText", "utm", "abTest"],
+      ...["name", "subject", "previewText", "utm", "abTest", "conversion"],
       ...["fromEmail", "fromName", "replyTo"],
       ...["headers", "variables", "feedUrl", "purpose"],
     ],

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { Count, Missing, Timestamp } from "../../kernel/record-fields.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
 import { Campaign } from "./campaign-schema.ts";
+import { CampaignConversions } from "./conversions/conversion-schema.ts";
 import { CampaignVariant } from "./variant-schema.ts";
 
 const WaitingForLocalTime = z
@@ -21,6 +22,9 @@ export const CampaignDetail = Campaign.extend({
     .describe("Name and email address of the sender. `null` without a sending config."),
   stats: MailingStats,
   accounting: MailingAccounting,
+  conversions: CampaignConversions.nullable().describe(
+    "What the `conversion` event has counted. `null` without one.",
+  ),
   waitingForLocalTime: WaitingForLocalTime.nullable().describe(
     "Emails of recipients for whom it is not yet `localTime`. `null` if there are none.",
   ),

@@ -85,6 +85,7 @@ export async function buildCampaignPlan(
     ...(feed && !feedUrl && { feed }),
     parts,
     ...(abTest && { test: abTest }),
+    ...(campaign.conversion && { conversion: campaign.conversion }),
     ...(localTime && timezone && { localTime: { time: localTime, timezone } }),
   };
 }

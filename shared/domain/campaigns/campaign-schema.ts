@@ -3,7 +3,6 @@
 import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import {
-  Count,
   CreatedAt,
   NewSiteId,
   RecordId,
@@ -14,12 +13,14 @@ import {
 import { TopicId } from "../audience/topics/topic-schema.ts";
 import { mailSenderFields } from "../senders/mail-sender.ts";
 import { PreviewText, Utm, utmDescription } from "../sending/rendering/utm.ts";
+import { AbTest, AbTestWinner } from "./ab-test-schema.ts";
 import {
   CampaignAttachment,
   CampaignAttachmentInputs,
   campaignArchiveState,
   campaignMailFields,
 } from "./campaign-mail-fields.ts";
+import { CampaignConversion } from "./conversions/conversion-schema.ts";
 import type { BroadcastStatus } from "./engine/broadcast.ts";
 
 export const broadcastStatuses = [
@@ -34,31 +35,6 @@ export const broadcastStatuses = [
 ] as const satisfies BroadcastStatus[];
 
 const id = z.int().positive();
-
-export const AbTest = z
-  .object({
-    testPercent: z
-      .int()
-      .min(1)
-      .max(100)
-      .describe(
-        "Percentage of the audience that gets the variants, by their weights. The rest waits " +
-          "for the winner. Each contact is assigned at random, so the shares of a small " +
-          "audience can be uneven.",
-      ),
-    metric: z
-      .enum(["open_rate", "click_rate"])
-      .describe("Rate that decides: opens or clicks by people, divided by delivered emails."),
-    durationMinutes: z
-      .int()
-      .min(1)
-      .max(7 * 24 * 60)
-      .describe(
-        "Minutes from the hand-over of the test emails until the winner is picked. At most 7 days.",
-      ),
-  })
-  .meta({ id: "AbTest" });
-export type AbTest = z.output<typeof AbTest>;
 
 export const ResendTarget = z
   .enum(["failed", "unopened"])
@@ -148,36 +124,10 @@ const fields = {
     "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +
       "least two variants. `null`: every variant is sent at once, by weight.",
   ),
+  conversion: CampaignConversion.nullable().describe(
+    "Custom event that counts as a conversion of the campaign. `null`: none is counted.",
+  ),
 };
-
-const AbTestWinner = z
-  .object({
-    variantId: RecordId.describe("Variant that won."),
-    reason: z
-      .enum(["best", "tie", "no_data"])
-      .describe(
-        "`best`: it had the best rate. `tie`: several variants had the best rate. `no_data`: " +
-          "there were no opens or clicks. In the last two cases, the variant with the highest " +
-          "weight wins, then the oldest.",
-      ),
-    decidedAt: Timestamp.describe("When the winner was picked."),
-    results: z
-      .array(
-        z.object({
-          variantId: RecordId.describe("Variant of the figures."),
-          delivered: Count.describe("Test emails delivered."),
-          opened: Count.describe("Recipients who opened."),
-          clicked: Count.describe("Recipients who clicked."),
-          rate: z.number().describe("Value of the metric, from 0 to 1."),
-        }),
-      )
-      .describe(
-        "Metrics used to pick the winner, as they were then. The stats of the variants also " +
-          "count contacts who got the winner later.",
-      ),
-  })
-  .meta({ id: "AbTestWinner" });
-export type AbTestWinner = z.output<typeof AbTestWinner>;
 
 export const Campaign = z
   .object({
@@ -270,6 +220,7 @@ export const NewCampaign = z
     utm: fields.utm.default(null),
     strict: fields.strict.default(false),
     abTest: fields.abTest.default(null),
+    conversion: fields.conversion.default(null),
   })
   .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
 export type NewCampaign = z.output<typeof NewCampaign>;

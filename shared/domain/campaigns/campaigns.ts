@@ -31,6 +31,8 @@ import type { CampaignDetail, WaitingForLocalTime } from "./campaign-detail-sche
 import * as campaignPlan from "./campaign-plan.ts";
 import { campaignReferences } from "./campaign-references.ts";
 import type { Campaign, CampaignChanges, NewCampaign } from "./campaign-schema.ts";
+import { removeGoalWrite } from "./conversions/campaign-goals.ts";
+import { toConversions } from "./conversions/conversion-schema.ts";
 import * as broadcast from "./engine/broadcast.ts";
 import * as cleanup from "./engine/cleanup.ts";
 import { countMails, listUpcoming } from "./engine/local-time.ts";
@@ -88,6 +90,7 @@ export async function findCampaignDetail(who: CallerScope, id: number): Promise<
     sendingConfigLabel,
     stats: toMailingStats(totals),
     accounting: totals,
+    conversions: campaign.conversion ? toConversions(totals, campaign.startedAt) : null,
     waitingForLocalTime: getWaitingForLocalTime(campaign, totals),
     waitingReason,
     variants: campaign.variants.map((variant) =>
@@ -192,6 +195,7 @@ export async function remove(who: CallerScope, id: number): Promise<void> {
     ...(await releaseFirstWrites(campaign)),
     ...campaign.variants.flatMap((variant) => variantHtml.deleteHtmlWrites(who.orgId, variant)),
     ...unpublishWrites(campaign),
+    ...(campaign.conversion ? [removeGoalWrite(who.orgId, campaign.siteId, id)] : []),
     ...(campaign.startedAt ? [cleanup.createCleanupWrite(key)] : []),
   );
   await deleteFiles(campaign.attachments);

@@ -78,6 +78,7 @@ export async function resend(
     topicId: first.topicId,
     utm: first.utm,
     strict: first.strict,
+    conversion: first.conversion ?? null,
     ...{ listId: null, tagId: null, segmentId: null, audience: null, abTest: null },
     status: "draft",
     ...content,

@@ -4,13 +4,10 @@ import { archivePageUrlOf } from "../identity/site-archive.ts";
 import { type MailSender, toMailSender } from "../senders/mail-sender.ts";
 import type { SourceTotals } from "../sending/mail-sources.ts";
 import type { Utm } from "../sending/rendering/utm.ts";
+import type { AbTest } from "./ab-test-schema.ts";
 import type { StoredCampaignAttachment } from "./campaign-attachments.ts";
-import {
-  type AbTest,
-  type Campaign,
-  type CampaignAudience,
-  ResendTarget,
-} from "./campaign-schema.ts";
+import { type Campaign, type CampaignAudience, ResendTarget } from "./campaign-schema.ts";
+import { type CampaignConversion, toRevenue } from "./conversions/conversion-schema.ts";
 import type { Broadcast, BroadcastStatus } from "./engine/broadcast.ts";
 import type { CampaignVariant } from "./variant-schema.ts";
 
@@ -53,6 +50,8 @@ export interface StoredCampaign extends Broadcast, MailSender {
   utm: Utm | null;
   strict: boolean;
   abTest: AbTest | null;
+  /** Absent in campaigns of earlier versions: none. */
+  conversion?: CampaignConversion | null;
   status: BroadcastStatus;
   variants: StoredVariant[];
   sendLate?: boolean;
@@ -84,6 +83,7 @@ export const toApi = (item: StoredCampaign): Campaign => ({
     ...{ id, filename, type, size },
     contentId: contentId ?? null,
   })),
+  conversion: item.conversion ?? null,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
   localTime: item.localTime ?? null,
@@ -112,6 +112,8 @@ export function toApiVariant(
     uniqueOpened: opened = 0,
     uniqueClicked: clicked = 0,
   } = numbers?.events ?? {};
+  const counters = numbers?.conversions ?? {};
+  const { contacts: conversions = 0 } = counters;
   return {
     ...variant,
     campaignId,
@@ -122,6 +124,9 @@ export function toApiVariant(
     clicked,
     openRate: rate(opened, delivered),
     clickRate: rate(clicked, delivered),
+    conversions,
+    conversionRate: rate(conversions, delivered),
+    revenue: toRevenue(counters),
     isWinner: winner?.variantId === variant.id,
   };
 }

@@ -5,6 +5,7 @@ import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-field
 import * as templateBodies from "../content/template-bodies.ts";
 import { PreviewText } from "../sending/rendering/utm.ts";
 import { Campaign } from "./campaign-schema.ts";
+import { Revenue, revenueText } from "./conversions/conversion-schema.ts";
 
 export const maxVariants = 10;
 
@@ -44,6 +45,9 @@ export const CampaignVariant = z
     clicked: Count.describe("Recipients who clicked."),
     openRate: z.number().describe("opened / delivered, from 0 to 1."),
     clickRate: z.number().describe("clicked / delivered, from 0 to 1."),
+    conversions: Count.describe("Contacts with the `conversion` event of the campaign."),
+    conversionRate: z.number().describe("conversions / delivered, from 0 to 1."),
+    revenue: z.array(Revenue).describe(revenueText),
     isWinner: z.boolean().describe("Whether the variant won the A/B test."),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,

@@ -281,6 +281,7 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.topicCounts(orgId, siteId),
   ranges.leaveReasonCounts(orgId, siteId),
   ranges.archivedMails(orgId, siteId),
+  ranges.campaignGoals(orgId, siteId),
   ranges.emailChanges(orgId, siteId),
   ranges.mailLog(orgId, siteId),
   ranges.mailCountBuckets(orgId, siteId),

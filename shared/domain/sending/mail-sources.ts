@@ -49,6 +49,8 @@ export type SourceCounts = Partial<Record<SourceCounter, number>>;
 
 export interface SourceTotals extends Record<SourceCounter | "queued", number> {
   events: EventCounts;
+  /** Of campaigns with a conversion goal: contacts, events and amounts, by the name of the counter. */
+  conversions: Record<string, number>;
   releases: Release[];
 }
 
@@ -63,6 +65,7 @@ export interface SourceCountChange {
   source: MailSource;
   counts: SourceCounts;
   events?: EventCounts;
+  conversions?: Record<string, number>;
   releases?: Release[];
   /** Set if emails of a campaign may have been handed over, opened or clicked. */
   time?: MailTime;
@@ -84,13 +87,15 @@ export function addSourceCountWrites(
   const sums = new Map<string, number>();
   const addTo = (attribute: string, n: number) =>
     sums.set(attribute, (sums.get(attribute) ?? 0) + n);
-  for (const { source, counts, events = {}, releases = [], time } of changes) {
+  for (const { source, counts, events = {}, conversions = {}, releases = [], time } of changes) {
     for (const { at, mails } of releases) addTo(releasePrefix + Date.parse(at) / minuteMs, mails);
-    const eventCounts = Object.entries(events).map(([event, n]): [string, number] => [
-      eventPrefix + event,
-      n,
-    ]);
-    for (const [name, n] of [...Object.entries(counts), ...eventCounts]) {
+    const prefixed = (prefix: string, given: Record<string, number>) =>
+      Object.entries(given).map(([name, n]): [string, number] => [prefix + name, n]);
+    for (const [name, n] of [
+      ...Object.entries(counts),
+      ...prefixed(eventPrefix, events),
+      ...prefixed(conversionPrefix, conversions),
+    ]) {
       addTo(name, n);
       if (source.part !== undefined) addTo(`${partPrefix}${source.part}.${name}`, n);
     }
@@ -106,7 +111,7 @@ export function addSourceCountWrites(
   );
 }
 
-const [partPrefix, eventPrefix, releasePrefix] = ["p", "e.", "r."];
+const [partPrefix, eventPrefix, conversionPrefix, releasePrefix] = ["p", "e.", "c.", "r."];
 const minuteMs = 60_000;
 
 /** The totals of the source, and of each part that has counters. None is negative. */
@@ -187,6 +192,7 @@ function toSourceTotals(sum: CounterSums): SourceTotals {
     ...corrected,
     queued: corrected.accepted - settled,
     events: Object.fromEntries(listByPrefix(eventPrefix)),
+    conversions: Object.fromEntries(listByPrefix(conversionPrefix)),
     releases: releases.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
   };
 }

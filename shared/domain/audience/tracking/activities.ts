@@ -120,7 +120,7 @@ interface Recording {
  * Enrollments that activities trigger. `otherWrites` is the number of other writes in the
  * transaction that records them.
  */
-export function reactToActivities(
+export async function reactToActivities(
   contact: ContactItem,
   { activities, rules }: Recording,
   otherWrites = 0,
@@ -131,12 +131,31 @@ export function reactToActivities(
   );
   const points = scored.reduce((sum, rule) => sum + rule.points, 0);
   const oncePerDay = activities.some(({ source }) => source === "tracking");
-  return contactReactions().contactChanged(
+  const others = 1 + activities.length + scored.length + otherWrites;
+  const free = maxTransactionWrites - others;
+  const conversions = await countConversions(contact, activities, free);
+  const reaction = await contactReactions().contactChanged(
     contact,
     { events, points, oncePerDay, after: withActivities(contact, activities, points) },
-    maxTransactionWrites - 1 - activities.length - scored.length - otherWrites,
+    free - conversions.length,
   );
+  return { ...reaction, writes: [...conversions, ...reaction.writes] };
 }
+
+/** A transaction has at most one event that counts as a conversion: see `takeBatch` of visitors. */
+async function countConversions(
+  contact: ContactItem,
+  activities: Activity[],
+  maxWrites: number,
+): Promise<Write[]> {
+  const { listConvertingNames, conversionWrites } = contactReactions();
+  const names = await listConvertingNames(contact.orgId, contact.siteId);
+  const event = activities.find((activity) => isConverting(names, activity));
+  return event ? conversionWrites(contact, event, maxWrites) : [];
+}
+
+export const isConverting = (names: Set<string>, { type, name, unproven }: Activity): boolean =>
+  type === "custom" && !unproven && names.has(name);
 
 const toStartingEvent = (activity: Activity): StartingEvent => ({
   name: activity.name,

@@ -16,11 +16,13 @@ import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
 import { findSurvivor } from "../contacts/contact-lookups.ts";
+import { contactReactions, maxConversionWrites } from "../contacts/reactions.ts";
 import { getSiteRules, type ScoringRule } from "../scoring/scoring-rules.ts";
 import {
   type Activity,
   activitySortKey,
   activityWrites,
+  isConverting,
   matchingRules,
   maxTransactionWrites,
   reactToActivities,
@@ -135,16 +137,18 @@ async function transferBatch(
   proven: boolean,
 ): Promise<boolean> {
   const { orgId, siteId, visitorId } = visitor;
-  const [visits, rules, contact] = await Promise.all([
+  const [visits, rules, contact, names] = await Promise.all([
     queryAll<Activity & { expires: number }>(ranges.visits(orgId, siteId, visitorId), {
       consistent: true,
     }),
     getSiteRules(orgId, siteId),
     findSurvivor(orgId, contactId),
+    contactReactions().listConvertingNames(orgId, siteId),
   ]);
   const unexpired = visits.filter(({ expires }) => expires > epochSeconds());
   if (!contact || !unexpired.length) return false;
-  const activities = await inParallel(8, takeBatch(unexpired, rules), ({ expires: _, ...visit }) =>
+  const batch = takeBatch(unexpired, rules, proven ? names : new Set());
+  const activities = await inParallel(8, batch, ({ expires: _, ...visit }) =>
     toContact(visitor, visit, proven),
   );
   const recording = { activities, rules };
@@ -177,17 +181,28 @@ export async function toContact(
 
 /**
  * As many visits as a transaction holds, with their score log entries, and as the update of the
- * contact holds, with three attributes and their conditions for each event name.
+ * contact holds, with three attributes and their conditions for each event name. At most one of
+ * them counts as a conversion.
  */
-function takeBatch<T extends Activity>(visits: T[], rules: ScoringRule[]): T[] {
+function takeBatch<T extends Activity>(
+  visits: T[],
+  rules: ScoringRule[],
+  convertingNames: Set<string>,
+): T[] {
   let writes = 1;
+  let hasConversion = false;
   const names = new Set<string>();
   const end = visits.findIndex((visit) => {
     writes += 2 + matchingRules(rules, visit).length;
+    if (isConverting(convertingNames, visit)) {
+      if (hasConversion) return true;
+      hasConversion = true;
+      writes += maxConversionWrites;
+    }
     names.add(visit.name);
     return writes > maxTransactionWrites || names.size > maxNamesPerBatch;
   });
-  return end < 0 ? visits : visits.slice(0, end);
+  return end < 0 ? visits : visits.slice(0, Math.max(1, end));
 }
 
 /** Extends the link while it is used. */

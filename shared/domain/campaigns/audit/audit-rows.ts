@@ -77,43 +77,6 @@ async function readPage(orgId: number, entry: fanOutLog.FanOutLogEntry): Promise
   return { name: toPageName(entry), position: entry.sk, rows: [...mailed, ...excluded] };
 }
 
-/** What the fan-out decided about a contact. */
-export type Decision =
-  | { sendId: number; reason?: undefined }
-  | { sendId?: undefined; reason: ExclusionReason };
-
-/** Looks in one shard. Undefined if the contact was no candidate there. */
-export async function findDecision(
-  { orgId, id }: { orgId: number; id: number },
-  shard: string,
-  contactId: number,
-): Promise<Decision | undefined> {
-  let after: string | undefined;
-  do {
-    const campaign = { orgId, kind: "campaign" as const, id };
-    const { items, next } = await fanOutLog.listLogEntries(campaign, shard, after);
-    for (const entry of items) {
-      const decision = decisionIn(entry, await fanOutLog.readDecisions(entry), contactId);
-      if (decision) return decision;
-    }
-    after = next;
-  } while (after !== undefined);
-  return undefined;
-}
-
-function decisionIn(
-  { blocks }: fanOutLog.FanOutLogEntry,
-  { mailed, excluded }: fanOutLog.Decisions,
-  contactId: number,
-): Decision | undefined {
-  for (const [k, contactIds] of mailed.entries()) {
-    const i = contactIds.indexOf(contactId);
-    if (i >= 0) return { sendId: chunks.sendIdOf(blocks[k]![0], { i }) };
-  }
-  const reason = exclusionReasons.find((one) => excluded[one]?.includes(contactId));
-  return reason && { reason };
-}
-
 /** The shard of a sort key such as LOG#a#0000000000000012. */
 export const shardOfPosition = (position: string): string => position.split("#")[1]!;
 

@@ -1,12 +1,11 @@
 // The answer to "why did this contact not get the campaign?". The sends to the address and the log
-// of the fan-out decide, not what is true by now. The log has about 3 bytes for each contact of the
-// shard: reading it costs about 25 read units for a campaign to a million.
+// of the fan-out decide, not what is true by now.
 
 import { get } from "../../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../../caller.ts";
 import { invalid, undefinedIfMissing } from "../../../errors.ts";
 import * as records from "../../../kernel/records.ts";
-import { emailShardOf, emailShards, keys } from "../../../keys.ts";
+import { keys } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import { listMarketingBarriers } from "../../delivery-events/delivery-answers.ts";
 import { explainSend } from "../../delivery-events/send-answers.ts";
@@ -15,10 +14,10 @@ import { answerWhy, type Why } from "../../delivery-events/why.ts";
 import type { DeliveryAnswer } from "../../delivery-events/why-reasons.ts";
 import { findHold, type MailHold } from "../../sending/mail-holds.ts";
 import type { ExclusionReason } from "../../sending/mail-sources.ts";
-import { listCursors, movedShard } from "../engine/fan-out-cursors.ts";
+import { listCursors } from "../engine/fan-out-cursors.ts";
+import { findDecision } from "../engine/find-decision.ts";
 import { isNotice } from "../notices.ts";
 import type { StoredCampaign } from "../stored-campaign.ts";
-import { type Decision, findDecision } from "./audit-rows.ts";
 
 interface WhyQuestion {
   email: string;
@@ -77,7 +76,8 @@ async function explainCampaign(
   if (known) return explainEmail(caller, known);
   if (!campaign.startedAt) return { sendId: null, answer: explainUnsent(campaign) };
   const contact = await get<ContactItem>(keys.contact(caller.orgId, campaign.siteId, why.email));
-  const decision = contact && (await findDecisionAbout(caller.orgId, campaign, contact));
+  const decision =
+    contact && (await findDecision({ orgId: caller.orgId, id: campaign.id }, contact));
   if (decision?.sendId !== undefined) return explainStored(caller, decision.sendId);
   const answer = decision
     ? explainExclusion(decision.reason, campaign, why.email)
@@ -102,21 +102,6 @@ async function explainEmail({ orgId }: Caller, send: SendDetail): Promise<Campai
   const isWaiting = send.status === "queued" || send.status === "sending";
   const hold = isWaiting ? await findHold(orgId, send) : undefined;
   return { sendId: send.id, answer: explainSend(send, hold, "email of the campaign"), hold };
-}
-
-/** A contact whose address changed may have been decided about at an earlier one. */
-async function findDecisionAbout(
-  orgId: number,
-  { id }: StoredCampaign,
-  contact: ContactItem,
-): Promise<Decision | undefined> {
-  const own = emailShardOf(contact.email);
-  const others = contact.movedAt ? emailShards.filter((shard) => shard !== own) : [];
-  for (const shard of [own, movedShard, ...others]) {
-    const decision = await findDecision({ orgId, id }, shard, contact.id);
-    if (decision) return decision;
-  }
-  return undefined;
 }
 
 const explainUnsent = ({ name, status }: StoredCampaign): DeliveryAnswer => ({

@@ -11,7 +11,7 @@ import * as chunks from "../../sending/bulk/chunks.ts";
 import type { ReleaseRule } from "../../sending/bulk/suspended-chunks.ts";
 import * as mailSources from "../../sending/mail-sources.ts";
 import { contentTtlSeconds } from "../../sending/rendering/mail-content.ts";
-import type { AbTest, AbTestWinner } from "../campaign-schema.ts";
+import type { AbTest, AbTestWinner } from "../ab-test-schema.ts";
 import type { Broadcast } from "./broadcast.ts";
 import type { BroadcastPart, BroadcastPlan } from "./broadcast-plan.ts";
 import { createPartMessageBuilder } from "./part-messages.ts";

@@ -16,7 +16,8 @@ import type { PinnedSnippets } from "../../content/mail-snippets.ts";
 import type { PinnedTemplate } from "../../content/template-translations.ts";
 import type { MailSender } from "../../senders/mail-sender.ts";
 import type { StoredAttachment } from "../../sending/accept/attachments.ts";
-import type { AbTest } from "../campaign-schema.ts";
+import type { AbTest } from "../ab-test-schema.ts";
+import type { CampaignConversion } from "../conversions/conversion-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { ResendAudience } from "./resend-audience.ts";
 
@@ -34,6 +35,8 @@ export interface BroadcastPlan extends AudiencePlan {
   /** At least one. */
   parts: BroadcastPart[];
   test?: AbTest;
+  /** The event that counts as a conversion. */
+  conversion?: CampaignConversion;
   /** Each contact gets the mail at this time in its own time zone. */
   localTime?: LocalTime;
 }

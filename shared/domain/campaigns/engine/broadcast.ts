@@ -11,7 +11,7 @@ import type * as records from "../../../kernel/records.ts";
 import { dueShardOf, indexAttributes, indexes, keys, type RecordKind } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import type { MailSource } from "../../sending/mail-sources.ts";
-import type { AbTestWinner } from "../campaign-schema.ts";
+import type { AbTestWinner } from "../ab-test-schema.ts";
 
 export type BroadcastKind = "campaign" | "holiday";
 export type BroadcastStatus =

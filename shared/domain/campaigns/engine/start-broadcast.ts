@@ -2,10 +2,11 @@
 // each shard.
 
 import { all, equals, oneOf } from "../../../adapters/dynamodb/conditions.ts";
-import { transact } from "../../../adapters/dynamodb/table.ts";
+import { transact, type Write } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { emailShards } from "../../../keys.ts";
 import * as mailSources from "../../sending/mail-sources.ts";
+import { clearGoalCache, storeGoalWrite } from "../conversions/campaign-goals.ts";
 import {
   type Broadcast,
   dueSoonAttributes,
@@ -54,11 +55,21 @@ export async function startBroadcast(
     await broadcastPlan.storePlanWrite(broadcast, plan),
     ...fanOutCursors.createCursorWrites(broadcast),
     mailSources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), "going"),
+    ...goalWrites(broadcast, plan),
   );
+  if (isStarted) clearGoalCache(broadcast);
   if (isStarted)
     await Promise.all([
       enqueueFanOut(broadcast, emailShards),
       enqueuePoll(broadcast, firstPollSeconds),
     ]);
   return isStarted;
+}
+
+function goalWrites(
+  broadcast: Broadcast,
+  { conversion: goal, at: startedAt }: broadcastPlan.BroadcastPlan,
+): Write[] {
+  if (!goal) return [];
+  return [storeGoalWrite(broadcast, { campaignId: broadcast.id, goal, startedAt })];
 }

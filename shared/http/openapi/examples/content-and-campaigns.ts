@@ -115,6 +115,13 @@ export const Campaign = {
   utm: { source: "newsletter", medium: "email", campaign: "spring-sale" },
   strict: false,
   abTest: null,
+  conversion: {
+    eventName: "order_placed",
+    after: "click",
+    windowDays: 7,
+    valueProperty: "total",
+    currency: "EUR",
+  },
   status: "sent",
   statusReason: null,
   scheduledAt: "2026-11-30T09:00:00.000Z",
@@ -217,6 +224,22 @@ const SeriesRun = {
 
 const clicks = { clicks: 96, uniqueClicks: 80, machineClicks: 9 };
 
+const CampaignConversion = {
+  eventName: "order_placed",
+  after: "click",
+  windowDays: 7,
+  valueProperty: "total",
+  currency: "EUR",
+};
+const Revenue = { currency: "EUR", amount: 3092.8 };
+const CampaignConversions = {
+  contacts: 62,
+  rate: 0.035,
+  events: 71,
+  revenue: [Revenue],
+  countedUntil: "2027-01-29T09:00:00.208Z",
+};
+
 const CampaignVariant = {
   id: 1,
   campaignId: 1,
@@ -233,6 +256,9 @@ const CampaignVariant = {
   clicked: 80,
   openRate: 0.3849,
   clickRate: 0.0903,
+  conversions: 31,
+  conversionRate: 0.035,
+  revenue: [{ currency: "EUR", amount: 1546.9 }],
   isWinner: false,
   ...timestamps,
 };
@@ -429,6 +455,7 @@ export const campaignExamples: Record<string, unknown> = {
     sendingConfigLabel: "My shop <hello@shop.example>",
     stats: MailingStats,
     accounting: MailingAccounting,
+    conversions: CampaignConversions,
     waitingForLocalTime: null,
     waitingReason: null,
     variants: [],
@@ -439,6 +466,9 @@ export const campaignExamples: Record<string, unknown> = {
     lastAt: "2027-03-20T16:00:00.000Z",
   },
   CampaignVariant,
+  CampaignConversion,
+  CampaignConversions,
+  Revenue,
   CampaignAudience: {
     ...{ lists: [1, 2], tags: [], segments: [], match: "any" },
     exclude: { lists: [], tags: [1], segments: [] },

@@ -1,0 +1,57 @@
+// Schemas of A/B tests: how the winner is found, and how it was.
+import * as z from "zod";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
+
+export const AbTest = z
+  .object({
+    testPercent: z
+      .int()
+      .min(1)
+      .max(100)
+      .describe(
+        "Percentage of the audience that gets the variants, by their weights. The rest waits " +
+          "for the winner. Each contact is assigned at random, so the shares of a small " +
+          "audience can be uneven.",
+      ),
+    metric: z
+      .enum(["open_rate", "click_rate"])
+      .describe("Rate that decides: opens or clicks by people, divided by delivered emails."),
+    durationMinutes: z
+      .int()
+      .min(1)
+      .max(7 * 24 * 60)
+      .describe(
+        "Minutes from the hand-over of the test emails until the winner is picked. At most 7 days.",
+      ),
+  })
+  .meta({ id: "AbTest" });
+export type AbTest = z.output<typeof AbTest>;
+
+export const AbTestWinner = z
+  .object({
+    variantId: RecordId.describe("Variant that won."),
+    reason: z
+      .enum(["best", "tie", "no_data"])
+      .describe(
+        "`best`: it had the best rate. `tie`: several variants had the best rate. `no_data`: " +
+          "there were no opens or clicks. In the last two cases, the variant with the highest " +
+          "weight wins, then the oldest.",
+      ),
+    decidedAt: Timestamp.describe("When the winner was picked."),
+    results: z
+      .array(
+        z.object({
+          variantId: RecordId.describe("Variant of the figures."),
+          delivered: Count.describe("Test emails delivered."),
+          opened: Count.describe("Recipients who opened."),
+          clicked: Count.describe("Recipients who clicked."),
+          rate: z.number().describe("Value of the metric, from 0 to 1."),
+        }),
+      )
+      .describe(
+        "Metrics used to pick the winner, as they were then. The stats of the variants also " +
+          "count contacts who got the winner later.",
+      ),
+  })
+  .meta({ id: "AbTestWinner" });
+export type AbTestWinner = z.output<typeof AbTestWinner>;
