@@ -21,8 +21,8 @@ export const customEvents = routeGroup("custom-events", [
     description:
       "Records an event of a contact. Segments can count it, scoring rules can give points " +
       "for it, sequences with the trigger `custom_event` start, and it can be the `conversion` " +
-      "of a campaign. With an `id`, the request is safe to repeat. With `events` it takes up to 100 events, each with its own result: the " +
-      "status is 201 even if some of them failed.",
+      "of a campaign. With an `id`, the request is safe to repeat. With `events` it takes up to " +
+      "100 events, each with its own result: the status is 201 even if some of them failed.",
     level: "site",
     body: z.union([custom.NewCustomEvent, custom.NewCustomEvents]),
     returns: z.union([custom.CustomEvent, custom.CustomEventResults]),

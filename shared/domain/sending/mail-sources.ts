@@ -49,7 +49,7 @@ export type SourceCounts = Partial<Record<SourceCounter, number>>;
 
 export interface SourceTotals extends Record<SourceCounter | "queued", number> {
   events: EventCounts;
-  /** Of campaigns with a conversion goal: contacts, events and amounts, by the name of the counter. */
+  /** Contacts, events and amounts of a campaign with a conversion, by the name of the counter. */
   conversions: Record<string, number>;
   releases: Release[];
 }

@@ -6,7 +6,7 @@ import { EventName } from "../../audience/tracking/custom-events.ts";
 import type { SourceTotals } from "../../sending/mail-sources.ts";
 
 /** Conversions count until so many days after the start. */
-export const countedDays = 60;
+const countedDays = 60;
 
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 export const isCurrency = (code: string): boolean => currencies.has(code);
@@ -42,6 +42,7 @@ export const CampaignConversion = z
     ),
     currency: z
       .string()
+      .max(3, { error: "must be a currency code such as EUR", abort: true })
       .regex(/^[A-Z]{3}$/, { error: "must be a currency code such as EUR", abort: true })
       .refine(isCurrency, "must be a currency code such as EUR")
       .optional()

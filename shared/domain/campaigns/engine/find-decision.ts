@@ -1,5 +1,5 @@
-// Finds what the fan-out of a campaign decided about one contact. The log has about 3 bytes for each
-// contact of a shard: reading it costs about 25 read units for a campaign to a million.
+// Finds what the fan-out of a campaign decided about one contact. The log has about 3 bytes for
+// each contact of a shard: reading it costs about 25 read units for a campaign to a million.
 import { emailShardOf, emailShards } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
