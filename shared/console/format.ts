@@ -13,6 +13,10 @@ const money = new Intl.NumberFormat(language, { style: "currency", currency: "US
 /** "$12.50" for 1,250 cents of a US dollar. */
 export const formatCents = (cents: number): string => money.format(cents / 100);
 
+/** "€49.90" for 49.9 euros. */
+export const formatMoney = (amount: number, currency: string): string =>
+  amount.toLocaleString(language, { style: "currency", currency });
+
 /** `rate` is from 0 to 1. */
 export const formatRate = (rate: number, digits = 1): string =>
   `${formatDecimal(rate * 100, digits)} %`;

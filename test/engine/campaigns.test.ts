@@ -648,6 +648,7 @@ describe("an A/B test", () => {
       delivered: result.opened,
       opened: winning.opened,
       clicked: 0,
+      conversions: 0,
       rate: 1,
     });
     const subject = made.find(({ id }) => id === better)!.subject;

@@ -3,11 +3,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { put, queryAll, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
 import { NewCustomEvent } from "../../shared/domain/audience/tracking/custom-events.ts";
 import * as recordCustomEvents from "../../shared/domain/audience/tracking/record-custom-events.ts";
 import * as tracking from "../../shared/domain/audience/tracking/tracking.ts";
+import { answerWhyOf } from "../../shared/domain/campaigns/audit/why-of-campaign.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import { getReach } from "../../shared/domain/campaigns/campaign-audience.ts";
 import type { NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import { clearGoalCache } from "../../shared/domain/campaigns/conversions/campaign-goals.ts";
@@ -101,11 +104,12 @@ const conversionsOf = async (from: CampaignSender, id: number) =>
 async function shop(n = 3) {
   const from = await createCampaignSender();
   const { siteId, listId, caller } = from;
-  for (let i = 0; i < n; i++)
-    await createContact({ caller, orgId: caller.orgId, siteId }, `p${i}@example.com`, {
-      lists: [listId],
-    });
-  return from;
+  const contactIds: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const site = { caller, orgId: caller.orgId, siteId };
+    contactIds.push((await createContact(site, `p${i}@example.com`, { lists: [listId] })).id);
+  }
+  return { ...from, contactIds };
 }
 
 test("an order after a click counts once per contact, with all its revenue", async () => {
@@ -236,6 +240,93 @@ test("concurrent events of one contact count as one conversion", async () => {
     revenue: [{ currency: "EUR", amount: 299.4 }],
   });
   await from.provider.stop();
+});
+
+describe("a hold-out group", () => {
+  test("gets no email, and its events are compared with those of the others", async () => {
+    const from = await shop(40);
+    const { id } = await createDraft(from, { conversion, holdOutPercent: 50 });
+    expect(await getReach(from.caller, id)).toMatchObject({
+      matched: 40,
+      notMailed: [{ reason: "heldOut" }],
+    });
+    const mails = await sendDraft(from, id);
+    const { heldOut, accepted } = await readConsistentNumbers(from, id);
+    expect(heldOut).toBeGreaterThan(5);
+    expect(accepted).toBe(40 - heldOut);
+    expect(mails).toHaveLength(accepted);
+    const mailed = new Set(mails.map(({ contactId }) => contactId));
+    const held = from.contactIds.filter((contactId) => !mailed.has(contactId));
+    const email = (await contacts.find(from.caller, held[0]!)).email;
+    expect(await answerWhyOf(from.caller, { email, campaignId: id })).toMatchObject({
+      reason: "held_out",
+    });
+    for (const contactId of [mails[0]!.contactId, mails[1]!.contactId, held[0]!, held[0]!])
+      await order(from, contactId, { properties: { total: 10 } });
+    await report(from, [mails[2]!], "click");
+    await order(from, mails[2]!.contactId);
+    const revenueOf = (amount: number) => [{ currency: "EUR", amount }];
+    expect(await conversionsOf(from, id)).toMatchObject({
+      ...{ contacts: 1, events: 1, revenue: revenueOf(49.9) },
+      holdOut: {
+        mailed: { size: accepted, contacts: 3, revenue: revenueOf(69.9) },
+        heldOut: { size: heldOut, contacts: 1, revenue: revenueOf(20) },
+        lift: expect.closeTo((3 * heldOut) / accepted - 1, 6),
+      },
+    });
+    clock.advanceClock(8 * 24 * 3600);
+    await order(from, held[1]!);
+    expect((await conversionsOf(from, id))!.holdOut!.heldOut).toMatchObject({ contacts: 1 });
+    await from.provider.stop();
+  });
+
+  test("is not for notices", async () => {
+    const from = await shop(1);
+    const { id } = await createDraft(from, { purpose: "notice", holdOutPercent: 10 });
+    await expect(state.sendNow(from.caller, id, { confirm: "News" })).rejects.toMatchObject({
+      details: [{ path: "holdOutPercent" }],
+    });
+    await from.provider.stop();
+  });
+});
+
+describe("an A/B test", () => {
+  const abTest = { testPercent: 100, durationMinutes: 600, stopEarly: true } as const;
+
+  test("by conversions ends as soon as the winner is certain", async () => {
+    const from = await shop(60);
+    const { id } = await createDraft(from, {
+      conversion,
+      abTest: { ...abTest, metric: "conversion_rate" },
+    });
+    for (const subject of ["A", "B"]) await createVariant(from, id, { subject });
+    const mails = await sendDraft(from, id);
+    const best = mails.filter(({ variantId }) => variantId === mails[0]!.variantId);
+    await runWorkers({ forSeconds: 3600 });
+    expect((await readCampaign(from, id)).winner).toBeNull();
+    await report(from, best, "click");
+    for (const { contactId } of best) await order(from, contactId);
+    await runWorkers({ forSeconds: 2 * 3600 });
+    const { winner } = await readCampaign(from, id);
+    expect(winner).toMatchObject({
+      variantId: mails[0]!.variantId,
+      reason: "best",
+      decidedEarly: true,
+    });
+    expect(winner!.certainty).toBeGreaterThan(0.95);
+    expect(winner!.results.find(({ rate }) => rate === 1)!.conversions).toBe(best.length);
+    await from.provider.stop();
+  });
+
+  test("needs a conversion to be decided by it", async () => {
+    const from = await shop(1);
+    const { id } = await createDraft(from, { abTest: { ...abTest, metric: "conversion_rate" } });
+    for (const subject of ["A", "B"]) await createVariant(from, id, { subject });
+    await expect(state.sendNow(from.caller, id)).rejects.toMatchObject({
+      details: [{ path: "abTest.metric" }],
+    });
+    await from.provider.stop();
+  });
 });
 
 describe("events of visitors", () => {

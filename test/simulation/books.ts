@@ -154,6 +154,7 @@ const exclusions = [
   "capped",
   "duplicate",
   "invalid",
+  "heldOut",
 ];
 const states = ["queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"];
 /** A call without an answer is counted as sending, and its mails are listed as queued. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { pickWinner } from "../../shared/domain/campaigns/engine/ab-test.ts";
+import {
+  findLook,
+  pickCertainWinner,
+  pickWinner,
+} from "../../shared/domain/campaigns/engine/ab-test.ts";
 import { checkBounceRates } from "../../shared/domain/campaigns/engine/bounce-alarm.ts";
-import { assignPart } from "../../shared/domain/campaigns/engine/broadcast-plan.ts";
+import { assignPart, isHeldOut } from "../../shared/domain/campaigns/engine/broadcast-plan.ts";
 import type { SourceTotals } from "../../shared/domain/sending/mail-sources.ts";
 import {
   countHandedOver,
@@ -19,6 +23,7 @@ const none: SourceTotals = {
   capped: 0,
   duplicate: 0,
   invalid: 0,
+  heldOut: 0,
   queued: 0,
   sending: 0,
   sent: 0,
@@ -69,6 +74,23 @@ describe("the part of a contact", () => {
   });
 });
 
+test("a hold-out group is drawn independently of the variants", () => {
+  const parts = [
+    { id: 1, weight: 50 },
+    { id: 2, weight: 50 },
+  ];
+  const held = { holdOut: { campaignId: 5, percent: 10 } };
+  const ids = Array.from({ length: 20_000 }, (_, i) => i + 1).filter((id) => isHeldOut(held, id));
+  expect(ids.length / 20_000).toBeCloseTo(0.1, 2);
+  const ofA = ids.filter(
+    (id) => assignPart({ kind: "campaign", id: 5 }, { parts }, id)!.id === 1,
+  ).length;
+  expect(ofA / ids.length).toBeCloseTo(0.5, 1);
+  const inOther = ids.filter((id) => isHeldOut({ holdOut: { campaignId: 6, percent: 10 } }, id));
+  expect(inOther.length / ids.length).toBeCloseTo(0.1, 1);
+  expect(isHeldOut({}, ids[0]!)).toBe(false);
+});
+
 describe("an alarm", () => {
   test("is raised by more than 5 % bounces or 0.3 % complaints, after five hundred", () => {
     expect(checkBounceRates({ handedOver: 499, bounced: 400, complained: 99 })).toBeUndefined();
@@ -115,19 +137,83 @@ describe("a winner", () => {
     [[30, 20, 30], 3, "tie"],
     [[0, 0, 0], 3, "no_data"],
   ] as const)("of the open rates %j is %i (%s)", (opened, variantId, reason) => {
-    expect(pickWinner(parts, rates(...opened), "open_rate")).toMatchObject({ variantId, reason });
+    expect(pickWinner(parts, rates(...opened), { metric: "open_rate" })).toMatchObject({ variantId, reason });
   });
 
   test("has the best rate of delivered mails in the given metric", () => {
-    expect(pickWinner(parts, rates(30, 20, 10), "click_rate").variantId).toBe(3);
+    expect(pickWinner(parts, rates(30, 20, 10), { metric: "click_rate" }).variantId).toBe(3);
     const reached = rates(30, 20, 10).set(2, {
       ...none,
       events: { delivered: 10, uniqueOpened: 9, uniqueClicked: 0 },
     });
-    expect(pickWinner(parts, reached, "open_rate").variantId).toBe(2);
-    expect(pickWinner(parts, new Map(), "open_rate")).toMatchObject({
+    expect(pickWinner(parts, reached, { metric: "open_rate" }).variantId).toBe(2);
+    expect(pickWinner(parts, new Map(), { metric: "open_rate" })).toMatchObject({
       variantId: 3,
       reason: "no_data",
+    });
+  });
+});
+
+describe("an early end of a test", () => {
+  const testedAt = "2027-03-01T09:00:00.000Z";
+  const plan = { testPercent: 20, metric: "open_rate" as const, durationMinutes: 100 };
+  const lookAt = (minutes: number, more: object = {}) =>
+    findLook({ ...plan, ...more }, testedAt, new Date(Date.parse(testedAt) + minutes * 60_000));
+
+  test("is decided at tenths of the time", () => {
+    const stopEarly = { stopEarly: true };
+    expect(lookAt(9, stopEarly)).toMatchObject({ look: 0, isLast: false });
+    expect(lookAt(9, stopEarly).nextAt.toISOString()).toBe("2027-03-01T09:10:00.000Z");
+    expect(lookAt(35, stopEarly)).toMatchObject({ look: 3, isLast: false });
+    expect(lookAt(100, stopEarly)).toMatchObject({ look: 10, isLast: true });
+    expect(lookAt(99).nextAt.toISOString()).toBe("2027-03-01T10:40:00.000Z");
+    expect(lookAt(99)).toMatchObject({ look: 0, isLast: false });
+    expect(lookAt(5000)).toMatchObject({ look: 1, isLast: true });
+  });
+
+  test("needs a winner that is certain", () => {
+    const parts = [
+      { id: 1, weight: 50 },
+      { id: 2, weight: 50 },
+    ];
+    const rates = (...opened: number[]) =>
+      new Map(
+        opened.map((uniqueOpened, i) => [
+          i + 1,
+          { ...none, events: { delivered: 1000, uniqueOpened } },
+        ]),
+      );
+    const early = { metric: "open_rate" as const, stopEarly: true };
+    expect(pickCertainWinner(parts, rates(250, 200), early)).toBeUndefined();
+    expect(pickCertainWinner(parts, rates(270, 200), early)).toMatchObject({
+      variantId: 1,
+      decidedEarly: true,
+      certainty: expect.closeTo(0.998, 2),
+    });
+    expect(pickWinner(parts, rates(250, 200), { metric: "open_rate" })).toMatchObject({
+      decidedEarly: false,
+      certainty: expect.closeTo(0.991, 2),
+    });
+    expect(pickWinner(parts, rates(250, 250), { metric: "open_rate" }).certainty).toBe(0);
+  });
+
+  test("can be decided by conversions", () => {
+    const parts = [
+      { id: 1, weight: 50 },
+      { id: 2, weight: 50 },
+    ];
+    const numbers = new Map(
+      [10, 60].map((contacts, i) => [
+        i + 1,
+        { ...none, events: { delivered: 1000, uniqueOpened: 900 }, conversions: { contacts } },
+      ]),
+    );
+    expect(pickWinner(parts, numbers, { metric: "conversion_rate" })).toMatchObject({
+      variantId: 2,
+      results: [
+        { conversions: 10, rate: 0.01 },
+        { conversions: 60, rate: 0.06 },
+      ],
     });
   });
 });

@@ -14,23 +14,23 @@ const goal = (given: object = {}) =>
 const euros = { valueProperty: "order.total", currency: "EUR", currencyProperty: "currency" };
 
 describe("the value of an event", () => {
-  const valueOf = (properties: object, given: object = euros) =>
+  const amountOf = (properties: object, given: object = euros) =>
     toValueCount(goal(given), JSON.stringify(properties));
 
   test("is in thousandths, in the currency of the event or of the campaign", () => {
-    expect(valueOf({ order: { total: 49.9 } })).toEqual({ "value.EUR": 49_900 });
-    expect(valueOf({ order: { total: "0.1005" }, currency: " jpy " })).toEqual({
+    expect(amountOf({ order: { total: 49.9 } })).toEqual({ "value.EUR": 49_900 });
+    expect(amountOf({ order: { total: "0.1005" }, currency: " jpy " })).toEqual({
       "value.JPY": 101,
     });
-    expect(valueOf({ order: { total: -5 }, currency: null })).toEqual({ "value.EUR": -5000 });
+    expect(amountOf({ order: { total: -5 }, currency: null })).toEqual({ "value.EUR": -5000 });
   });
 
   test("is none without a number, beyond the limit, or in an unknown currency", () => {
     for (const total of [undefined, null, "", "much", true, [1], 1e13])
-      expect(valueOf({ order: { total } })).toEqual({});
-    expect(valueOf({ order: { total: 1 }, currency: "XXY" })).toEqual({});
-    expect(valueOf({ order: { total: 1 }, currency: 5 })).toEqual({});
-    expect(valueOf({ order: { total: 1 } }, {})).toEqual({});
+      expect(amountOf({ order: { total } })).toEqual({});
+    expect(amountOf({ order: { total: 1 }, currency: "XXY" })).toEqual({});
+    expect(amountOf({ order: { total: 1 }, currency: 5 })).toEqual({});
+    expect(amountOf({ order: { total: 1 } }, {})).toEqual({});
   });
 
   test("is summed by currency", () => {

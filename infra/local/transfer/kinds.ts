@@ -115,7 +115,7 @@ export const kinds: Kind[] = [
     name: "campaigns",
     listed: "campaigns",
     copied: [
-      ...["name", "subject", "previewText", "utm", "abTest", "conversion"],
+      ...["name", "subject", "previewText", "utm", "abTest", "conversion", "holdOutPercent"],
       ...["fromEmail", "fromName", "replyTo"],
       ...["headers", "variables", "feedUrl", "purpose"],
     ],

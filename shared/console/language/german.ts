@@ -51,6 +51,7 @@ export const german: Catalog = {
     "Änderungen am Baustein erscheinen in jeder E-Mail, die ihn enthält.",
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
+  "a click": "einem Klick",
   "A contact": "Ein Kontakt",
   "A contact clicks a link in an email": "Ein Kontakt klickt auf einen Link in einer E-Mail",
   "A contact does something on your site": "Ein Kontakt tut etwas auf Ihrer Website",
@@ -420,10 +421,10 @@ export const german: Catalog = {
     "Ein Webhook ruft Ihr Programm auf, wenn eine E-Mail unzustellbar ist, ein Formular " +
     "eingesendet wird und so weiter.",
   ["About {percent} % get the {variants} variants first. After {duration}, the others get " +
-    "the one with the most {measure, select, opens {opens} other {clicks}}."]:
+    "the one with the most {measure, select, open {opens} click {clicks} other {conversions}}."]:
     "Etwa {percent} % erhalten zuerst die {variants} Varianten. Die übrigen erhalten " +
-    "{duration} später die mit den meisten {measure, select, opens {Öffnungen} other " +
-    "{Klicks}}.",
+    "{duration} später die mit den meisten {measure, select, open {Öffnungen} click {Klicks} " +
+    "other {Conversions}}.",
   Accent: "Akzent",
   "Accent: buttons and links": "Akzent: Buttons und Links",
   "Accept invitation": "Einladung annehmen",
@@ -572,6 +573,7 @@ export const german: Catalog = {
     "weil ein anderes Programm mit demselben Konto des Anbieters sendet.",
   "An event, a date, an hour": "Ein Ereignis, ein Datum, eine Stunde",
   "an import": "ein Import",
+  "an open or a click": "einer Öffnung oder einem Klick",
   "An order with its items and total": "Eine Bestellung mit Artikeln und Summe",
   "An SMTP server does not report what happens to emails.":
     "Ein SMTP-Server meldet nicht, was mit E-Mails geschieht.",
@@ -883,6 +885,7 @@ export const german: Catalog = {
   Comparison: "Vergleich",
   "Comparison of condition {number}": "Vergleich von Bedingung {number}",
   "Comparison of the property": "Vergleich der Eigenschaft",
+  "Comparison with the hold-out group": "Vergleich mit der Vergleichsgruppe",
   Complained: "Beschwerden",
   Complaints: "Beschwerden",
   Complete: "Vollständig",
@@ -960,6 +963,7 @@ export const german: Catalog = {
   "Content for campaigns, sequences and the API": "Inhalte für Kampagnen, Automationen und die API",
   Continue: "Weiter",
   Contradictory: "Widersprüchlich",
+  Conversions: "Conversions",
   Converted: "Konvertiert",
   "Converted here": "Hier konvertiert",
   Copied: "Kopiert",
@@ -985,6 +989,7 @@ export const german: Catalog = {
   "Copy to a new draft": "In neuen Entwurf kopieren",
   "Copy: {label}": "Kopieren: {label}",
   Corners: "Ecken",
+  "Count conversions": "Conversions zählen",
   Counting: "Wird gezählt",
   "Create a form": "Formular erstellen",
   "Create a segment": "Segment erstellen",
@@ -1020,6 +1025,7 @@ export const german: Catalog = {
     "Mit Guthaben zahlen Sie E-Mails über den Tarif hinaus. Es verfällt nicht.",
   "CSV file": "CSV-Datei",
   "CSV, for spreadsheets": "CSV, für Tabellen",
+  Currency: "Währung",
   Current: "Aktuell",
   "Current password": "Aktuelles Passwort",
   "Custom field": "Eigenes Feld",
@@ -1166,6 +1172,7 @@ export const german: Catalog = {
     "one is a matter of chance."]:
     "Jede Variante geht an etwa {perVariant}. Bei weniger als {smallVariant} entscheidet " +
     "der Zufall, welche besser ist.",
+  "Earlier, if the winner is certain": "Früher, wenn der Gewinner feststeht",
   Edit: "Bearbeiten",
   "Edit fields": "Felder bearbeiten",
   "Edit sender": "Absender bearbeiten",
@@ -1249,6 +1256,12 @@ export const german: Catalog = {
     "the provider reports them."]:
     "Ereignisse kommen von Ihrem Anbieter. Jeder Absender in den Einstellungen hat die " +
     "Adresse, an die der Anbieter sie meldet.",
+  ["Events count within {days, plural, one {# day} other {# days}} after {cause, " +
+    "select, click {a click} open {an open or a click} other {the email}}, until " +
+    "{time}."]:
+    "Ereignisse zählen innerhalb von {days, plural, one {# Tag} other {# Tagen}} nach " +
+    "{cause, select, click {einem Klick} open {einer Öffnung oder einem Klick} other " +
+    "{der E-Mail}}, bis {time}.",
   "Events for webhooks": "Ereignisse für Webhooks",
   "Events that were not matched": "Nicht zugeordnete Ereignisse",
   "Events that {url} did not get yet are dropped.":
@@ -1271,6 +1284,7 @@ export const german: Catalog = {
     "Alle, die die E-Mail haben, können sie sehen, auch nach dem Weiterleiten.",
   "Everybody whose email bounced or was refused gets it once more.":
     "Alle, deren E-Mail unzustellbar war oder abgelehnt wurde, erhalten sie noch einmal.",
+  "Everyone gets the email": "Alle erhalten die E-Mail",
   "Everyone gets them. A link to the file is often better.":
     "Alle erhalten sie. Ein Link zur Datei ist oft besser.",
   Everything: "Alles",
@@ -1393,6 +1407,8 @@ export const german: Catalog = {
   "Goes way {way}": "Nimmt Weg {way}",
   "Good reputation": "Gute Reputation",
   "Got marketing email too recently": "Erst kürzlich angeschrieben",
+  "Got the email": "Haben die E-Mail erhalten",
+  Group: "Gruppe",
   Half: "Hälfte",
   Halves: "Hälften",
   "Handed to {provider}": "An {provider} übergeben",
@@ -1437,6 +1453,8 @@ export const german: Catalog = {
   "Hide this line": "Linie ausblenden",
   Hint: "Hinweis",
   History: "Verlauf",
+  "Hold-out group": "Vergleichsgruppe",
+  "Hold-out group (optional)": "Vergleichsgruppe (optional)",
   "Holds:": "Trifft zu:",
   Holiday: "Feiertag",
   "Holiday email": "Feiertags-E-Mail",
@@ -1450,6 +1468,8 @@ export const german: Catalog = {
     "Stunden bis zur Erinnerung an die Bestätigung (optional)",
   "How cells are read": "Wie Zellen gelesen werden",
   "How many conditions must hold": "Wie viele Bedingungen zutreffen müssen",
+  "How many contacts order, sign up or do something else afterwards.":
+    "Wie viele Kontakte danach bestellen, sich anmelden oder etwas anderes tun.",
   "How often": "Wie oft",
   HTML: "HTML",
   "HTML ({name})": "HTML ({name})",
@@ -1489,6 +1509,7 @@ export const german: Catalog = {
     "In der Fußzeile von Marketing-E-Mails. Ohne Angabe die der Organisation.",
   "In the footer of marketing email. Without it, the name of the site.":
     "In der Fußzeile von Marketing-E-Mails. Ohne Angabe der Name der Website.",
+  "In the hold-out group": "In der Vergleichsgruppe",
   "In the last days": "In den letzten Tagen",
   "in the last {days, plural, one {# day} other {# days}}":
     "innerhalb {days, plural, one {des letzten Tages} other {der letzten # Tage}}",
@@ -1559,6 +1580,7 @@ export const german: Catalog = {
   "is today": "ist heute",
   "Is {value}": "Ist {value}",
   Issuer: "Aussteller",
+  "It counts after": "Es zählt nach",
   "It does not happen until {time}": "Tritt bis {time} nicht ein",
   "It gets the lists, tags, events, score and sequences of {merged}, which is deleted.":
     "Listen, Tags, Ereignisse, Punktestand und Automationen kommen von {merged} hinzu; " +
@@ -1933,6 +1955,8 @@ export const german: Catalog = {
   "Nobody here": "Niemand hier",
   "Nobody is in this list.": "In dieser Liste ist niemand.",
   "Nobody is left out": "Niemand ist ausgenommen",
+  "Nobody of the hold-out group has converted yet.":
+    "In der Vergleichsgruppe gab es noch keine Conversion.",
   "Nobody starts, and {stay} until you activate the sequence again.":
     "Niemand beginnt, und {stay}, bis Sie die Automation wieder aktivieren.",
   "Nobody would get this campaign now.": "Derzeit würde niemand diese Kampagne erhalten.",
@@ -2000,18 +2024,19 @@ export const german: Catalog = {
   "on the preference page": "auf der Seite für E-Mail-Einstellungen",
   "On the suppression list": "Auf der Sperrliste",
   "On this screen": "Auf dieser Seite",
-  ["On {time}, variant {variant} won: it had the most {measure, select, opens {opens} " +
-    "other {clicks}} ({rates})."]:
+  ["On {time}, variant {variant} won: it had the most {measure, select, open {opens} " +
+    "click {clicks} other {conversions}} ({rates})."]:
     "Am {time} hat Variante {variant} gewonnen: Sie hatte die meisten {measure, select, " +
-    "opens {Öffnungen} other {Klicks}} ({rates}).",
+    "open {Öffnungen} click {Klicks} other {Conversions}} ({rates}).",
   ["On {time}, variant {variant} won: the best variants were equal, and it has the " +
     "greatest share or came first ({rates})."]:
     "Am {time} hat Variante {variant} gewonnen: Die besten Varianten lagen gleichauf, und " +
     "sie hat den größten Anteil oder kam zuerst ({rates}).",
-  ["On {time}, variant {variant} won: there were no {measure, select, opens {opens} other " +
-    "{clicks}}, and it has the greatest share or came first ({rates})."]:
-    "Am {time} hat Variante {variant} gewonnen: Es gab keine {measure, select, opens " +
-    "{Öffnungen} other {Klicks}}, und sie hat den größten Anteil oder kam zuerst ({rates}).",
+  ["On {time}, variant {variant} won: there were no {measure, select, open {opens} click " +
+    "{clicks} other {conversions}}, and it has the greatest share or came first ({rates})."]:
+    "Am {time} hat Variante {variant} gewonnen: Es gab keine {measure, select, open " +
+    "{Öffnungen} click {Klicks} other {Conversions}}, und sie hat den größten Anteil oder " +
+    "kam zuerst ({rates}).",
   "Once a month": "Einmal im Monat",
   "Once email is sent, this report says how much of it arrives, and why some does not.":
     "Sobald E-Mails gesendet sind, zeigt dieser Bericht, wie viele ankommen und warum " +
@@ -2183,6 +2208,7 @@ export const german: Catalog = {
   "Properties of “the event”": "Eigenschaften des Ereignisses",
   "Properties of “{event}”": "Eigenschaften von „{event}“",
   Property: "Eigenschaft",
+  "Property with the revenue (optional)": "Eigenschaft mit dem Umsatz (optional)",
   "Property with the value (optional)": "Eigenschaft mit dem Wert (optional)",
   "Property, such as total": "Eigenschaft, z. B. total",
   "Protection against bots": "Schutz vor Bots",
@@ -2200,6 +2226,7 @@ export const german: Catalog = {
   Queue: "Warteschlange",
   Queued: "In Warteschlange",
   Queues: "Warteschlangen",
+  Rate: "Rate",
   Reached: "Erreicht",
   "reaches the score {score}": "den Punktestand {score} erreicht",
   Reaction: "Reaktion",
@@ -2303,6 +2330,7 @@ export const german: Catalog = {
   Resume: "Fortsetzen",
   "Resume campaign": "Kampagne fortsetzen",
   "Resume {record}": "{record} fortsetzen",
+  Revenue: "Umsatz",
   Revoke: "Widerrufen",
   "Revoke API key": "API-Schlüssel widerrufen",
   "Revoke invitation": "Einladung widerrufen",
@@ -2777,6 +2805,8 @@ export const german: Catalog = {
     "Absender können erst wieder gesendet werden, wenn sie einen anderen haben.",
   "The credentials are stored. Leave their fields empty to keep them.":
     "Die Zugangsdaten sind gespeichert. Lassen Sie die Felder leer, um sie zu behalten.",
+  "The difference can still be a matter of chance.": "Der Unterschied kann noch Zufall sein.",
+  "The difference is certain to {certainty}.": "Der Unterschied ist zu {certainty} sicher.",
   "The draft is gone for good.": "Der Entwurf wird endgültig gelöscht.",
   "The draft is lost. The steps that contacts run through stay as they are.":
     "Der Entwurf geht verloren. Die Schritte, die Kontakte durchlaufen, bleiben, wie sie sind.",
@@ -2799,6 +2829,7 @@ export const german: Catalog = {
   "The email is too large: a design has at most {blocks} blocks and 100,000 characters.":
     "Die E-Mail ist zu groß: Ein Design hat höchstens {blocks} Blöcke und 100.000 Zeichen.",
   "The email to {email} is on its way.": "Die E-Mail an {email} ist unterwegs.",
+  "the email, whatever they did": "der E-Mail, auch ohne Klick",
   "The emails are not relevant": "Die E-Mails sind nicht relevant",
   "The end": "Ende",
   "The end of the sequence": "Ende der Automation",
@@ -2862,6 +2893,7 @@ export const german: Catalog = {
   "the message stream, under Webhooks": "den Message Stream, unter Webhooks",
   "The monthly letter": "Der Monatsbrief",
   "The most clicks": "Die meisten Klicks",
+  "The most conversions": "Die meisten Conversions",
   "The most opens": "Die meisten Öffnungen",
   "The name of the campaign": "Name der Kampagne",
   "The name of the variant": "Name der Variante",
@@ -2942,10 +2974,12 @@ export const german: Catalog = {
   "The time of the date": "Uhrzeit des Datums",
   "The trigger would not start this contact: it does not match the filter.":
     "Der Auslöser würde diesen Kontakt nicht starten: Er entspricht nicht dem Filter.",
-  ["The variant with the most {measure, select, opens {opens} other {clicks}} is picked " +
-    "when the test emails have been out for {duration}."]:
-    "Die Variante mit den meisten {measure, select, opens {Öffnungen} other {Klicks}} wird " +
-    "gewählt, sobald die Test-E-Mails {duration} unterwegs sind.",
+  ["The variant with the most {measure, select, open {opens} click {clicks} other " +
+    "{conversions}} is picked when the test emails have been out for {duration}{early, select, " +
+    "yes {, or as soon as it is certain} other {}}."]:
+    "Die Variante mit den meisten {measure, select, open {Öffnungen} click {Klicks} other " +
+    "{Conversions}} wird gewählt, sobald die Test-E-Mails {duration} unterwegs sind{early, " +
+    "select, yes { oder sie sicher feststeht} other {}}.",
   "The video needs a picture and the address that it leads to.":
     "Das Video braucht ein Bild und die Adresse, zu der es führt.",
   "The walk": "Der Durchlauf",
@@ -3009,6 +3043,10 @@ export const german: Catalog = {
   "This one": "Dieses",
   "This page has changes that are not saved. They are lost when you leave.":
     "Diese Seite hat nicht gespeicherte Änderungen. Sie gehen verloren, wenn Sie sie verlassen.",
+  ["This part of the audience gets no email. The result compares their conversions " +
+    "with those of the others."]:
+    "Dieser Teil des Empfängerkreises erhält keine E-Mail. Das Ergebnis vergleicht " +
+    "seine Conversions mit denen der übrigen.",
   "This password is too easy to guess": "Dieses Passwort ist zu leicht zu erraten",
   ["This password is too easy to guess: it contains your name, your address or the name " +
     "of this service"]:
@@ -3074,6 +3112,7 @@ export const german: Catalog = {
   "Turn off single sign-on": "Single Sign-on deaktivieren",
   "Turn off: {factor}": "Deaktivieren: {factor}",
   "Turn on": "Aktivieren",
+  "Turn on “Count conversions” below.": "Schalten Sie unten „Conversions zählen“ ein.",
   "Two-step sign-in": "Anmeldung in zwei Schritten",
   Type: "Typ",
   "Type for {header}": "Typ für {header}",
@@ -3275,10 +3314,15 @@ export const german: Catalog = {
     "anzumelden.",
   "With a tag, you find these contacts again. Press Enter after each.":
     "Mit einem Tag finden Sie diese Kontakte wieder. Drücken Sie nach jedem die Eingabetaste.",
+  ["With the email, {percent} % {direction, select, more {more} other {fewer}} " +
+    "contacts converted."]:
+    "Mit der E-Mail gab es {percent} % {direction, select, more {mehr} other " +
+    "{weniger}} Conversions.",
   ["With topics, a contact who is tired of one kind of email leaves only that one. " +
     "Without them, the link in the footer unsubscribes from everything."]:
     "Mit Themen bestellt ein Kontakt, dem eine Art von E-Mails zu viel wird, nur diese ab. " +
     "Ohne Themen meldet der Link in der Fußzeile von allem ab.",
+  Within: "Innerhalb von",
   "Without a choice": "Ohne Auswahl",
   "Without a choice, the member can work in all sites.":
     "Ohne Auswahl kann das Mitglied in allen Websites arbeiten.",
@@ -3354,6 +3398,7 @@ export const german: Catalog = {
   "Your security": "Ihre Sicherheit",
   "Your session has ended. What you typed on this page stays.":
     "Ihre Sitzung ist beendet. Was Sie auf dieser Seite eingegeben haben, bleibt erhalten.",
+  "Your shop or website records it.": "Ihr Shop oder Ihre Website meldet es.",
   "Your systems add contacts": "Ihre Systeme fügen Kontakte hinzu",
   "Your team and systems": "Ihr Team und Ihre Systeme",
   Yours: "Ihr Tarif",

@@ -39,6 +39,7 @@ const names: Record<string, string> = {
   lost: t("Lost"),
   marketer: t("Marketer"),
   not_clicked: t("Not clicked"),
+  held_out: t("In the hold-out group"),
   not_in_audience: t("Not in audience"),
   not_in_topic: t("Not in topic"),
   not_opened: t("Not opened"),

@@ -73,7 +73,7 @@ export const SequenceDetail = Sequence.extend({
       failed: Count.describe("Enrollments that could not continue."),
       converted: Count.describe("Enrollments that met a goal of the sequence."),
       value: z.number().describe("Sum of the values of these conversions."),
-      mails: MailingAccounting.omit({ duplicate: true, invalid: true })
+      mails: MailingAccounting.omit({ duplicate: true, invalid: true, heldOut: true })
         .extend({ candidates: Count.describe("Emails that steps of the sequence were to send.") })
         .describe("Where each email of the sequence is now, as in the accounting of a campaign."),
     })

@@ -22,6 +22,7 @@ const reasons = [
   "notInTopic",
   "snoozed",
   "capped",
+  "heldOut",
 ] as const;
 type Reason = (typeof reasons)[number];
 
@@ -39,7 +40,8 @@ export const CampaignReach = z
                 "after a bounce, after a spam report, or otherwise. `unsubscribed`, `pending`: " +
                 "the contact left, or has not confirmed yet. `notInTopic`: it is not in the " +
                 "topic. `snoozed`: it paused marketing email on the preference page. `capped`: " +
-                "it got marketing email within `sendFrequencyCapDays`.",
+                "it got marketing email within `sendFrequencyCapDays`. `heldOut`: it is in the " +
+                "hold-out group.",
             ),
           count: Count.describe("Contacts who do not get it for this reason."),
           message: z.string().describe("The reason as a sentence."),
@@ -76,7 +78,14 @@ export async function getReach(caller: CallerScope, id: number): Promise<Campaig
   return { matched, mailed, notMailed, message: summarize(matched, mailed), exact };
 }
 
-const countedReasons = ["suppressed", "unsubscribed", "notInTopic", "snoozed", "capped"] as const;
+const countedReasons = [
+  "suppressed",
+  "unsubscribed",
+  "notInTopic",
+  "snoozed",
+  "capped",
+  "heldOut",
+] as const;
 
 const noAudience: CampaignReach = {
   matched: 0,
@@ -123,6 +132,7 @@ const sentences: Record<Reason, (capDays: number) => string> = {
   capped: (days) =>
     "They got marketing email within the frequency cap of the site: " +
     `${days} ${days === 1 ? "day" : "days"}.`,
+  heldOut: () => "They are in the hold-out group, which gets no email.",
 };
 
 function summarize(matched: number, mailed: number): string {

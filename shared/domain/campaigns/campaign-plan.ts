@@ -57,6 +57,11 @@ export async function buildCampaignPlan(
       "An A/B test needs at least two variants: add them with POST /campaigns/:id/variants, " +
         "or set abTest to null",
     );
+  if (abTest?.metric === "conversion_rate" && !campaign.conversion)
+    throw invalidField(
+      "abTest.metric",
+      "conversion_rate needs conversion: name the event that counts, or choose another metric",
+    );
   if (abTest && localTime)
     throw invalidField(
       "abTest",
@@ -140,7 +145,9 @@ export async function buildAudiencePlan(
   campaign: StoredCampaign,
   at = now(),
 ): Promise<AudiencePlan> {
-  const { orgId, siteId } = campaign;
+  const { orgId, siteId, id, holdOutPercent } = campaign;
+  if (holdOutPercent && isNotice(campaign))
+    throw invalidField("holdOutPercent", "A notice goes to everyone: set holdOutPercent to null");
   const topicId = isNotice(campaign) ? null : campaign.topicId;
   requireOneAudience(campaign);
   const [audience, topic] = await Promise.all([
@@ -155,6 +162,7 @@ export async function buildAudiencePlan(
     audience,
     ...(topic && { topic: topics.toMailTopic(topic) }),
     ...(isNotice(campaign) && { isNotice: true as const }),
+    ...(holdOutPercent && { holdOut: { campaignId: id, percent: holdOutPercent } }),
     at: at.toISOString(),
   };
 }

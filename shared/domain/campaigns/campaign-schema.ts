@@ -127,6 +127,15 @@ const fields = {
   conversion: CampaignConversion.nullable().describe(
     "Custom event that counts as a conversion of the campaign. `null`: none is counted.",
   ),
+  holdOutPercent: z
+    .int()
+    .min(1)
+    .max(50)
+    .nullable()
+    .describe(
+      "Percentage of the audience that gets no email, drawn at random among those who could get " +
+        "it. With `conversion`, `conversions.holdOut` compares them with the others. `null`: none.",
+    ),
 };
 
 export const Campaign = z
@@ -221,6 +230,7 @@ export const NewCampaign = z
     strict: fields.strict.default(false),
     abTest: fields.abTest.default(null),
     conversion: fields.conversion.default(null),
+    holdOutPercent: fields.holdOutPercent.default(null),
   })
   .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
 export type NewCampaign = z.output<typeof NewCampaign>;

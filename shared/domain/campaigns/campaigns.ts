@@ -90,7 +90,7 @@ export async function findCampaignDetail(who: CallerScope, id: number): Promise<
     sendingConfigLabel,
     stats: toMailingStats(totals),
     accounting: totals,
-    conversions: campaign.conversion ? toConversions(totals, campaign.startedAt) : null,
+    conversions: toCampaignConversions(campaign, totals),
     waitingForLocalTime: getWaitingForLocalTime(campaign, totals),
     waitingReason,
     variants: campaign.variants.map((variant) =>
@@ -99,6 +99,12 @@ export async function findCampaignDetail(who: CallerScope, id: number): Promise<
     missing,
   };
 }
+
+const toCampaignConversions = (
+  { conversion, startedAt, holdOutPercent }: StoredCampaign,
+  totals: mailSources.SourceTotals,
+): CampaignDetail["conversions"] =>
+  conversion ? toConversions(totals, { startedAt, hasHoldOut: Boolean(holdOutPercent) }) : null;
 
 async function findWaitingReason({
   orgId,

@@ -13,6 +13,7 @@ import * as suppressionLookups from "../audience/suppressions/suppression-lookup
 import { subscribedCondition } from "../audience/topics/topic-subscription.ts";
 import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as mailSources from "../sending/mail-sources.ts";
+import { getAudienceExclusion } from "./engine/broadcast-plan.ts";
 import { type CandidateQuery, readCandidates, shardsOf } from "./engine/candidates.ts";
 import type { ResendAudience } from "./engine/resend-audience.ts";
 
@@ -37,6 +38,9 @@ export const RecipientCounts = z.object({
   capped: Count.describe(
     "Candidates not sent to because they got marketing email within " +
       "`sendFrequencyCapDays` of the site.",
+  ),
+  heldOut: Count.describe(
+    "Candidates not sent to because they are in the hold-out group of the campaign.",
   ),
   exact: z
     .boolean()
@@ -94,6 +98,7 @@ const noCounts = (): Tally => ({
   notInTopic: 0,
   snoozed: 0,
   capped: 0,
+  heldOut: 0,
 });
 
 async function countExactly(
@@ -124,7 +129,8 @@ export function createReasonLister({
   capDays,
   topic,
   isNotice,
-}: Pick<RecipientQuery, "orgId" | "siteId" | "capDays" | "topic" | "isNotice">) {
+  holdOut,
+}: Pick<RecipientQuery, "orgId" | "siteId" | "capDays" | "topic" | "isNotice" | "holdOut">) {
   const readMails = createMailReader({ orgId, siteId });
   return async (items: ContactItem[]) => {
     const emails = items.map(({ email }) => email);
@@ -135,7 +141,7 @@ export function createReasonLister({
       addMailsForCap(readMails, items, capDays),
     ]);
     return counted.map((contact) =>
-      getExclusionReason(contact, suppressed, { capDays, topic, isNotice }),
+      getAudienceExclusion(contact, suppressed, { capDays, topic, isNotice, holdOut }),
     );
   };
 }
@@ -162,14 +168,17 @@ async function countByStatus(query: RecipientQuery, candidates: number): Promise
     isNotice ? 0 : count(all(isReachable, snoozedCondition())),
     capDays ? countCapped(query) : 0,
   ]);
+  const eligible = candidates - suppressed - unsubscribed - notInTopic - snoozed - capped;
+  const heldOut = Math.round((Math.max(0, eligible) * (query.holdOut?.percent ?? 0)) / 100);
   return {
     candidates,
-    wouldReceive: candidates - suppressed - unsubscribed - notInTopic - snoozed - capped,
+    wouldReceive: eligible - heldOut,
     suppressed,
     unsubscribed,
     notInTopic,
     snoozed,
     capped,
+    heldOut,
   };
 }
 

@@ -127,6 +127,7 @@ const toResent = (
   ...first,
   subject: subject ?? first.subject,
   ...{ listId: null, tagId: null, segmentId: null, audience: null, abTest: null, localTime: null },
+  holdOutPercent: null,
   variants: listCopied(first).map((variant) => ({ ...variant, ...(subject && { subject }) })),
   resendOf: { campaignId: first.id, to },
 });

@@ -4,7 +4,7 @@ import { archivePageUrlOf } from "../identity/site-archive.ts";
 import { type MailSender, toMailSender } from "../senders/mail-sender.ts";
 import type { SourceTotals } from "../sending/mail-sources.ts";
 import type { Utm } from "../sending/rendering/utm.ts";
-import type { AbTest } from "./ab-test-schema.ts";
+import { type AbTest, toApiWinner } from "./ab-test-schema.ts";
 import type { StoredCampaignAttachment } from "./campaign-attachments.ts";
 import { type Campaign, type CampaignAudience, ResendTarget } from "./campaign-schema.ts";
 import { type CampaignConversion, toRevenue } from "./conversions/conversion-schema.ts";
@@ -52,6 +52,7 @@ export interface StoredCampaign extends Broadcast, MailSender {
   abTest: AbTest | null;
   /** Absent in campaigns of earlier versions: none. */
   conversion?: CampaignConversion | null;
+  holdOutPercent?: number | null;
   status: BroadcastStatus;
   variants: StoredVariant[];
   sendLate?: boolean;
@@ -84,13 +85,14 @@ export const toApi = (item: StoredCampaign): Campaign => ({
     contentId: contentId ?? null,
   })),
   conversion: item.conversion ?? null,
+  holdOutPercent: item.holdOutPercent ?? null,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
   localTime: item.localTime ?? null,
   sendLate: item.sendLate ?? false,
   startedAt: item.startedAt ?? null,
   finishedAt: item.finishedAt ?? null,
-  winner: item.winner ?? null,
+  winner: item.winner ? toApiWinner(item.winner) : null,
   resendOf: item.resendOf ?? null,
   seriesId: item.seriesId ?? null,
   resends: listResends(item),

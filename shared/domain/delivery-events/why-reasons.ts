@@ -25,6 +25,7 @@ export const whyReasons = [
   "unknown_address",
   "duplicate",
   "invalid_address",
+  "held_out",
   "not_in_audience",
 ] as const;
 export type WhyReason = (typeof whyReasons)[number];

@@ -42,8 +42,8 @@ export const Why = z
           "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
           "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +
           "`unknown_address`: none, and there is no such contact. With `campaignId`, also " +
-          "`duplicate`, `invalid_address`: the campaign left the contact out. `not_in_audience`: " +
-          "the contact was not in its audience.",
+          "`duplicate`, `invalid_address`, `held_out`: the campaign left the contact out. " +
+          "`not_in_audience`: the contact was not in its audience.",
       ),
     alsoApplies: z
       .array(z.enum(marketingBarriers))

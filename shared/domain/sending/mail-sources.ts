@@ -2,7 +2,8 @@
 // change in the same transactions as the mail, so they are always exact. A source can be paused or
 // cancelled while its mail is being sent.
 //   candidates =
-//     accepted + suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid
+//     accepted + suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid +
+//     heldOut
 //   accepted = queued + sending + sent + delivered + failed + uncertain + cancelled
 import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
@@ -32,6 +33,7 @@ export const exclusionReasons = [
   "capped",
   "duplicate",
   "invalid",
+  "heldOut",
 ] as const;
 export type ExclusionReason = (typeof exclusionReasons)[number];
 /** States of accepted mail. Mail in none of these is queued. */

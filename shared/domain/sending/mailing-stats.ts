@@ -59,6 +59,9 @@ export const MailingAccounting = z
       "Candidates not sent to because their email address was already in the audience.",
     ),
     invalid: Count.describe("Candidates not sent to because their email address is not valid."),
+    heldOut: Count.describe(
+      "Candidates not sent to because they are in the hold-out group of the campaign.",
+    ),
     queued: Count.describe("Emails waiting to be handed to the provider."),
     sending: Count.describe("Emails being handed to the provider."),
     sent: Count.describe(
@@ -74,8 +77,8 @@ export const MailingAccounting = z
   })
   .describe(
     "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +
-      "suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid, and " +
-      "accepted = queued + sending + sent + delivered + failed + uncertain + cancelled.",
+      "suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid + " +
+      "heldOut, and accepted = queued + sending + sent + delivered + failed + uncertain + cancelled.",
   )
   .meta({ id: "MailingAccounting" });
 export type MailingAccounting = z.output<typeof MailingAccounting>;

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Select } from "@mantine/core";
+import { Button, NumberInput, Select, Switch } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type {
@@ -95,7 +95,7 @@ export function AbTest({ campaign, onChange }: ChoiceProps) {
       {variants.length < 2 ? (
         <p className="quiet">{t("A test needs two variants.")}</p>
       ) : (
-        <TestPlan abTest={abTest} onChange={onChange} />
+        <TestPlan campaign={campaign} onChange={onChange} />
       )}
     </>
   );
@@ -154,7 +154,12 @@ function Variant({ campaign, variant, onRemove }: VariantProps) {
 const metrics: { value: AbTestPlan["metric"]; label: string }[] = [
   { value: "open_rate", label: t("The most opens") },
   { value: "click_rate", label: t("The most clicks") },
+  { value: "conversion_rate", label: t("The most conversions") },
 ];
+
+/** The measure as a choice of messages. */
+export const measureOf = ({ metric }: AbTestPlan): string => metric.replace("_rate", "");
+
 
 const durations = [
   [60, t("1 hour")],
@@ -171,10 +176,7 @@ export function describeDuration(minutes: number): string {
   return known ?? t("{minutes} minutes", { minutes });
 }
 
-function TestPlan({
-  abTest,
-  onChange,
-}: Pick<CampaignDetail, "abTest"> & Pick<ChoiceProps, "onChange">) {
+function TestPlan({ campaign: { abTest, conversion }, onChange }: ChoiceProps) {
   const change = (changes: Partial<AbTestPlan>) =>
     onChange({ abTest: { ...(abTest ?? suggestedPlan), ...changes } });
   const lengths = new Set([...durations.map(([length]) => length), abTest?.durationMinutes ?? 60]);
@@ -212,6 +214,9 @@ function TestPlan({
             value={abTest.metric}
             onChange={(metric) => change({ metric: metric as AbTestPlan["metric"] })}
           />
+          {abTest.metric === "conversion_rate" && !conversion && (
+            <p className="tone-warn">{t("Turn on “Count conversions” below.")}</p>
+          )}
           <Select
             label={t("It is picked after")}
             allowDeselect={false}
@@ -220,6 +225,11 @@ function TestPlan({
               .map((minutes) => ({ value: String(minutes), label: describeDuration(minutes) }))}
             value={String(abTest.durationMinutes)}
             onChange={(minutes) => change({ durationMinutes: Number(minutes) })}
+          />
+          <Switch
+            label={t("Earlier, if the winner is certain")}
+            checked={abTest.stopEarly ?? false}
+            onChange={({ currentTarget }) => change({ stopEarly: currentTarget.checked })}
           />
         </div>
       )}

@@ -28,6 +28,7 @@ const labels: Record<CampaignAudit["outcomes"][number]["outcome"], string> = {
   capped: t("Got marketing email too recently"),
   duplicate: t("Address twice in the audience"),
   invalid: t("Address not valid"),
+  heldOut: t("In the hold-out group"),
   contradictory: t("Contradictory"),
 };
 

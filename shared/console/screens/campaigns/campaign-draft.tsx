@@ -17,6 +17,7 @@ import { AbTest } from "./ab-test.tsx";
 import { ArchiveChoice } from "./archive-choice.tsx";
 import { hasAudience, isComplete } from "./audience.ts";
 import { AudienceChoice, AudienceCounts } from "./audience-choice.tsx";
+import { ConversionChoice, HoldOutChoice } from "./conversion-choice.tsx";
 import { useDraftSaving } from "./draft-saving.ts";
 import { ExtraContent } from "./extra-content.tsx";
 import { Samples } from "./samples.tsx";
@@ -57,9 +58,11 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
         </Card>
         <Card title={t("4. A/B test")}>
           <AbTest {...choices} />
+          <HoldOutChoice {...choices} />
         </Card>
         <Card title={t("5. Tracking")}>
           <Tracking {...choices} />
+          <ConversionChoice {...choices} />
         </Card>
         <ErrorNote error={saving.error ?? preview.error} />
         <TestEmail campaign={campaign} isSaving={saving.isPending} />

@@ -19,9 +19,10 @@ import { CountList } from "../../parts/field-list.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { LeaveReasonCard } from "../reports/leaving-report.tsx";
-import { describeDuration } from "./ab-test.tsx";
+import { describeDuration, measureOf } from "./ab-test.tsx";
 import { ArchiveCard } from "./archive-choice.tsx";
 import { Audit } from "./audit.tsx";
+import { ConversionResult, describeCertainty, formatRevenue } from "./conversion-result.tsx";
 import { LinkMap } from "./link-map.tsx";
 import { OverTime } from "./over-time.tsx";
 import { Recipients } from "./recipients.tsx";
@@ -36,6 +37,7 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
       {!isReported(campaign.stats) && <NoReports campaign={campaign} />}
       <Funnel campaign={campaign} />
       <OverTime campaignId={campaign.id} />
+      <ConversionResult campaign={campaign} />
       {campaign.variants.length > 0 && <Variants campaign={campaign} />}
       <div className="result-columns">
         <div className="stack">
@@ -198,12 +200,21 @@ const variantColumns: PlainColumn<CampaignVariant>[] = [
   { label: t("Clicked"), isNumber: true, render: ({ clickRate }) => formatRate(clickRate) },
 ];
 
+const conversionColumns: PlainColumn<CampaignVariant>[] = [
+  {
+    label: t("Converted"),
+    isNumber: true,
+    render: ({ conversionRate }) => formatRate(conversionRate),
+  },
+  { label: t("Revenue"), isNumber: true, render: ({ revenue }) => formatRevenue(revenue) },
+];
+
 function Variants({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Card title={t("Variants")}>
       <PlainTable
         label={t("Variants")}
-        columns={variantColumns}
+        columns={campaign.conversion ? [...variantColumns, ...conversionColumns] : variantColumns}
         rows={campaign.variants}
         keyOf={({ id }) => id}
       />
@@ -216,14 +227,19 @@ function Variants({ campaign }: { campaign: CampaignDetail }) {
 function Decision({ campaign: { abTest, winner, variants } }: { campaign: CampaignDetail }) {
   const { timezone } = useMe().organization;
   if (!abTest) return <p className="quiet">{t("The whole audience got the variants.")}</p>;
-  const measure = abTest.metric === "open_rate" ? "opens" : "clicks";
+  const measure = measureOf(abTest);
   if (!winner)
     return (
       <p className="quiet">
         {t(
-          "The variant with the most {measure, select, opens {opens} other {clicks}} is picked " +
-            "when the test emails have been out for {duration}.",
-          { measure, duration: describeDuration(abTest.durationMinutes) },
+          "The variant with the most {measure, select, open {opens} click {clicks} other " +
+            "{conversions}} is picked when the test emails have been out for {duration}{early, " +
+            "select, yes {, or as soon as it is certain} other {}}.",
+          {
+            measure,
+            duration: describeDuration(abTest.durationMinutes),
+            early: abTest.stopEarly ? "yes" : "no",
+          },
         )}
       </p>
     );
@@ -238,8 +254,8 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
   };
   const texts = {
     best: t(
-      "On {time}, variant {variant} won: it had the most {measure, select, opens {opens} other " +
-        "{clicks}} ({rates}).",
+      "On {time}, variant {variant} won: it had the most {measure, select, open {opens} click " +
+        "{clicks} other {conversions}} ({rates}).",
       values,
     ),
     tie: t(
@@ -248,12 +264,16 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
       values,
     ),
     no_data: t(
-      "On {time}, variant {variant} won: there were no {measure, select, opens {opens} other " +
-        "{clicks}}, and it has the greatest share or came first ({rates}).",
+      "On {time}, variant {variant} won: there were no {measure, select, open {opens} click " +
+        "{clicks} other {conversions}}, and it has the greatest share or came first ({rates}).",
       values,
     ),
   };
-  return <p>{texts[winner.reason]}</p>;
+  return (
+    <p>
+      {texts[winner.reason]} {winner.certainty !== null && describeCertainty(winner.certainty)}
+    </p>
+  );
 }
 
 const linkColumns: PlainColumn<CampaignLink>[] = [
@@ -301,6 +321,7 @@ const exclusionReasons = {
   notInTopic: t("Not subscribed to the topic"),
   snoozed: t("Paused marketing email"),
   capped: t("Got marketing email too recently"),
+  heldOut: t("In the hold-out group"),
 } as const;
 
 function NotMailed({ campaign: { accounting, stats } }: { campaign: CampaignDetail }) {

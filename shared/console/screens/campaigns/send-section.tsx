@@ -14,7 +14,7 @@ import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { sendRemovals } from "../../parts/undo-toast.tsx";
-import { describeDuration } from "./ab-test.tsx";
+import { describeDuration, measureOf } from "./ab-test.tsx";
 import { isComplete } from "./audience.ts";
 import { RecurringStart } from "./series/recurring-start.tsx";
 
@@ -265,12 +265,13 @@ function Consequences({ campaign, preview, start }: ConsequencesProps) {
         <li>
           {t(
             "About {percent} % get the {variants} variants first. After {duration}, the others " +
-              "get the one with the most {measure, select, opens {opens} other {clicks}}.",
+              "get the one with the most {measure, select, open {opens} click {clicks} other " +
+              "{conversions}}.",
             {
               percent: abTest.testPercent,
               variants: formatNumber(campaign.variants.length),
               duration: describeDuration(abTest.durationMinutes),
-              measure: abTest.metric === "open_rate" ? "opens" : "clicks",
+              measure: measureOf(abTest),
             },
           )}
         </li>

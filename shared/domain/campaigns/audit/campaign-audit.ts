@@ -53,7 +53,7 @@ export const CampaignAudit = z
                 "`notInTopic`: it is not in the topic. `snoozed`: it had paused marketing " +
                 "email. `capped`: it got marketing email within `sendFrequencyCapDays`. " +
                 "`duplicate`: its address was already in the audience. `invalid`: the address is " +
-                "not valid. `contradictory`: the stored email is for " +
+                "not valid. `heldOut`: it was in the hold-out group. `contradictory`: the stored email is for " +
                 "another contact.",
             ),
           count: Count.describe("Candidates with this outcome."),
@@ -159,5 +159,6 @@ const sentences: Record<CandidateOutcome, string> = {
   capped: "They had got marketing email within the frequency cap of the site.",
   duplicate: "Their address was already in the audience.",
   invalid: "Their address was not valid.",
+  heldOut: "They were in the hold-out group, which got no email.",
   contradictory: "The stored email is for another contact.",
 };

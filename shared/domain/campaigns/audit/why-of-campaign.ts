@@ -144,6 +144,11 @@ const exclusions: Record<ExclusionReason, [DeliveryAnswer["reason"], why: string
     "Nothing: the address got the email once.",
   ],
   invalid: ["invalid_address", "the address is not valid", "Correct the address of the contact."],
+  heldOut: [
+    "held_out",
+    "the contact was in the hold-out group, which gets no email for comparison,",
+    "Nothing: the next campaign draws its hold-out group anew.",
+  ],
 };
 
 /** A notice goes to contacts who unsubscribed, but not to those who never confirmed. */

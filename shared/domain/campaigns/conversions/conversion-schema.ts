@@ -4,6 +4,7 @@ import { rate } from "../../../kernel/rates.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
 import { EventName } from "../../audience/tracking/custom-events.ts";
 import type { SourceTotals } from "../../sending/mail-sources.ts";
+import { certaintyOfBest } from "./share-comparison.ts";
 
 /** Conversions count until so many days after the start. */
 const countedDays = 60;
@@ -76,6 +77,36 @@ export type Revenue = z.output<typeof Revenue>;
 
 export const revenueText = "Revenue of these events, one entry per currency.";
 
+const ComparedGroup = z
+  .object({
+    size: Count.describe("Contacts of the group."),
+    contacts: Count.describe("Contacts of the group with the event, each once."),
+    rate: z.number().describe("contacts / size, from 0 to 1."),
+    revenue: z.array(Revenue).describe(revenueText),
+  })
+  .meta({ id: "ComparedGroup" });
+
+const HoldOutComparison = z
+  .object({
+    mailed: ComparedGroup.describe("Contacts whose email was accepted for sending."),
+    heldOut: ComparedGroup.describe("Contacts of the hold-out group, who got no email."),
+    lift: z
+      .number()
+      .nullable()
+      .describe(
+        "How much more of those with the email had the event: mailed.rate / heldOut.rate - 1. " +
+          "`null` if nobody of the hold-out group had it.",
+      ),
+    certainty: z
+      .number()
+      .describe(
+        "How certain it is that the rates differ, from 0 to 1: from 0.95 on, such a difference " +
+          "is no matter of chance.",
+      ),
+  })
+  .meta({ id: "HoldOutComparison" });
+type HoldOutComparison = z.output<typeof HoldOutComparison>;
+
 export const CampaignConversions = z
   .object({
     contacts: Count.describe("Contacts with the event, each once."),
@@ -84,6 +115,10 @@ export const CampaignConversions = z
     revenue: z.array(Revenue).describe(revenueText),
     countedUntil: Timestamp.nullable().describe(
       "Until when events count. `null` while the campaign has not started.",
+    ),
+    holdOut: HoldOutComparison.nullable().describe(
+      "Those who got the email and the hold-out group: their events within `windowDays` after " +
+        "the start of the campaign, whatever they clicked. `null` without `holdOutPercent`.",
     ),
   })
   .meta({ id: "CampaignConversions" });
@@ -108,12 +143,36 @@ export const countedUntil = (startedAt: string): Date =>
   new Date(Date.parse(startedAt) + countedDays * 24 * 3_600_000);
 
 export const toConversions = (
-  { conversions, events: { delivered = 0 } }: SourceTotals,
-  startedAt: string | undefined,
-): CampaignConversions => ({
-  contacts: conversions.contacts ?? 0,
-  rate: rate(conversions.contacts ?? 0, delivered),
-  events: conversions.events ?? 0,
-  revenue: toRevenue(conversions),
-  countedUntil: startedAt === undefined ? null : countedUntil(startedAt).toISOString(),
-});
+  totals: SourceTotals,
+  { startedAt, hasHoldOut }: { startedAt: string | undefined; hasHoldOut: boolean },
+): CampaignConversions => {
+  const { conversions, events } = totals;
+  return {
+    contacts: conversions.contacts ?? 0,
+    rate: rate(conversions.contacts ?? 0, events.delivered ?? 0),
+    events: conversions.events ?? 0,
+    revenue: toRevenue(conversions),
+    countedUntil: startedAt === undefined ? null : countedUntil(startedAt).toISOString(),
+    holdOut: hasHoldOut ? compareGroups(totals) : null,
+  };
+};
+
+/** The groups whose conversions are compared, as prefixes of counters. */
+export type ComparedGroupName = "mailed" | "heldOut";
+export const groupPrefix = (group: ComparedGroupName): string => `${group}.`;
+
+function compareGroups({ conversions, accepted, heldOut }: SourceTotals): HoldOutComparison {
+  const toGroup = (name: ComparedGroupName, size: number) => {
+    const contacts = conversions[`${groupPrefix(name)}contacts`] ?? 0;
+    const revenue = toRevenue(conversions, groupPrefix(name));
+    return { size, contacts, rate: rate(contacts, size), revenue };
+  };
+  const [mailed, held] = [toGroup("mailed", accepted), toGroup("heldOut", heldOut)];
+  const shares = [mailed, held].map(({ contacts: hits, size: of }) => ({ hits, of }));
+  return {
+    mailed,
+    heldOut: held,
+    lift: held.rate ? mailed.rate / held.rate - 1 : null,
+    certainty: certaintyOfBest(shares),
+  };
+}

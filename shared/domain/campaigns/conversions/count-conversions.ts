@@ -1,7 +1,7 @@
 // Counts an event of a contact for the campaigns that have it as their conversion, in the
 // transaction that records the event. So each event counts once, whatever crashes or is repeated.
 // What the contact did before is read from its send, which costs nothing until such an event comes.
-import { absent, exists } from "../../../adapters/dynamodb/conditions.ts";
+import { absent, all, exists } from "../../../adapters/dynamodb/conditions.ts";
 import { checkCondition, getMany, update, type Write } from "../../../adapters/dynamodb/table.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { type Key, keys, zeroPad } from "../../../keys.ts";
@@ -17,6 +17,8 @@ import { type CampaignGoal, listGoals, rereadGoals } from "./campaign-goals.ts";
 import {
   amountUnits,
   type CampaignConversion,
+  type ComparedGroupName,
+  groupPrefix,
   isCurrency,
   valueCounter,
 } from "./conversion-schema.ts";
@@ -37,19 +39,23 @@ export async function conversionWrites(
 ): Promise<Write[]> {
   const goals = await listGoals(contact);
   const candidates = goals
-    .filter((goal) => mayCount(goal, contact, event))
+    .filter((goal) => mayTouch(goal, contact, event) || isCompared(goal, event))
     .slice(0, Math.min(maxCampaignsPerEvent, Math.floor(maxWrites / writesPerCampaign)));
   if (!candidates.length) return [];
-  const current = await rereadGoals(candidates);
-  const touches = await inParallel(4, current, (goal) => findTouch(contact, goal, event));
-  const [latest] = touches
-    .flatMap((touch) => touch ?? [])
-    .toSorted((a, b) => (a.at > b.at ? -1 : 1));
-  return latest ? countWrites(contact, event, latest) : [];
+  const facts = await inParallel(4, await rereadGoals(candidates), (goal) =>
+    findFacts(contact, goal, event),
+  );
+  const [latest] = facts
+    .filter(({ touchedAt }) => touchedAt !== undefined)
+    .toSorted((a, b) => (a.touchedAt! > b.touchedAt! ? -1 : 1));
+  const writes = await inParallel(4, facts, (fact) =>
+    countWrites(contact, event, { ...fact, isAttributed: fact === latest }),
+  );
+  return writes.flat();
 }
 
 /** Decides by what the process knows, so that most events read nothing. */
-function mayCount(
+function mayTouch(
   { campaignId, goal, startedAt }: CampaignGoal,
   { clickedCampaigns, openedCampaigns }: ContactItem,
   { name, at }: ConvertingEvent,
@@ -61,24 +67,44 @@ function mayCount(
   return hasClicked || (openedCampaigns?.has(campaignId) ?? false);
 }
 
-/** What the contact did last before the event. */
-interface Touch {
+/** Whether the event counts for the comparison with a hold-out group. */
+const isCompared = (
+  { goal: { eventName, windowDays }, startedAt, holdsOut }: CampaignGoal,
+  { name, at }: ConvertingEvent,
+): boolean =>
+  holdsOut === true &&
+  eventName === name &&
+  at >= startedAt &&
+  Date.parse(at) <= Date.parse(startedAt) + windowDays * dayMs;
+
+/** What a campaign did with the contact, and what the contact did before the event. */
+interface ContactFacts {
   goal: CampaignGoal & Key;
-  at: string;
-  variantId: number | undefined;
+  group?: ComparedGroupName | undefined;
+  touchedAt?: string | undefined;
+  variantId?: number | undefined;
 }
 
-async function findTouch(
+async function findFacts(
   contact: ContactItem,
   goal: CampaignGoal & Key,
   event: ConvertingEvent,
-): Promise<Touch | undefined> {
+): Promise<ContactFacts> {
   const { orgId } = contact;
+  const inGroup = (group: ComparedGroupName) => (isCompared(goal, event) ? group : undefined);
   const decision = await findDecision({ orgId, id: goal.campaignId }, contact);
-  if (decision?.sendId === undefined) return undefined;
+  if (decision?.reason === "heldOut") return { goal, group: inGroup("heldOut") };
+  if (decision?.sendId === undefined) return { goal };
   const [send] = await readSends.getSends(orgId, [decision.sendId], { rendersSubject: false });
-  const at = send && latestTouch(send, goal.goal, event.at);
-  return at === undefined ? undefined : { goal, at, variantId: send?.variantId ?? undefined };
+  // Left out at the hand-over, or no longer stored.
+  if (!send || mailSources.exclusionReasons.some((reason) => reason === send.error))
+    return { goal };
+  return {
+    goal,
+    group: inGroup("mailed"),
+    touchedAt: latestTouch(send, goal.goal, event.at),
+    variantId: send.variantId ?? undefined,
+  };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -116,37 +142,65 @@ interface ConversionLogItem {
   campaignId: number;
   /** Since when it counts as a conversion of the campaign (ISO 8601). */
   attributedAt?: string;
+  /** Since when it counts in its group, for the comparison with the hold-out group. */
+  comparedAt?: string;
 }
 
 async function countWrites(
   { orgId, id: contactId }: ContactItem,
   event: ConvertingEvent,
-  { goal: { pk, sk, campaignId, goal }, variantId }: Touch,
+  { goal: stored, group, variantId, isAttributed }: ContactFacts & { isAttributed: boolean },
 ): Promise<Write[]> {
+  if (!isAttributed && !group) return [];
+  const { pk, sk, campaignId, goal } = stored;
   const key = keys.contactLog(orgId, contactId, `${logPrefix}${zeroPad(campaignId)}`);
   const [logged] = await getMany<ConversionLogItem>([key], { consistent: true });
-  const isFirst = logged?.attributedAt === undefined;
-  const source = { kind: "campaign" as const, id: campaignId, part: variantId };
-  const conversions = {
-    events: 1,
-    ...(isFirst && { contacts: 1 }),
-    ...toValueCount(goal, event.properties),
-  };
+  const names = [
+    ...(isAttributed ? (["attributedAt"] as const) : []),
+    ...(group ? (["comparedAt"] as const) : []),
+  ];
+  const first = names.filter((name) => logged?.[name] === undefined);
+  const amount = toValueCount(goal, event.properties);
+  const source = { kind: "campaign" as const, id: campaignId };
+  const count = (isFirst: boolean) => ({ events: 1, ...(isFirst && { contacts: 1 }), ...amount });
+  const changes = [
+    ...(isAttributed
+      ? [
+          {
+            source: { ...source, part: variantId },
+            counts: {},
+            conversions: count(first.includes("attributedAt")),
+          },
+        ]
+      : []),
+    ...(group
+      ? [
+          {
+            source,
+            counts: {},
+            conversions: withPrefix(groupPrefix(group), count(first.includes("comparedAt"))),
+          },
+        ]
+      : []),
+  ];
   return [
     // The counters of a deleted campaign must not come back.
     checkCondition({ pk, sk }, exists),
-    ...(isFirst
+    ...(first.length
       ? [
           update(
             key,
-            { set: { campaignId, attributedAt: event.at } },
-            { if: absent("attributedAt") },
+            { set: { campaignId, ...Object.fromEntries(first.map((name) => [name, event.at])) } },
+            { if: all(...first.map((name) => absent(name))) },
           ),
         ]
       : []),
-    ...mailSources.addSourceCountWrites(orgId, event.id, [{ source, counts: {}, conversions }]),
+    ...mailSources.addSourceCountWrites(orgId, event.id, changes),
   ];
 }
+
+const withPrefix = (prefix: string, counts: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).map(([name, n]) => [prefix + name, n]));
 
 const maxAmount = 1_000_000_000_000;
 

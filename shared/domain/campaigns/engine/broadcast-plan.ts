@@ -16,6 +16,8 @@ import type { PinnedSnippets } from "../../content/mail-snippets.ts";
 import type { PinnedTemplate } from "../../content/template-translations.ts";
 import type { MailSender } from "../../senders/mail-sender.ts";
 import type { StoredAttachment } from "../../sending/accept/attachments.ts";
+import { getExclusionReason, type MailLimits } from "../../sending/eligibility.ts";
+import type { ExclusionReason } from "../../sending/mail-sources.ts";
 import type { AbTest } from "../ab-test-schema.ts";
 import type { CampaignConversion } from "../conversions/conversion-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
@@ -48,8 +50,15 @@ export interface AudiencePlan {
   topic?: MailTopic;
   /** It also goes to contacts who unsubscribed, and has neither cap nor topic. */
   isNotice?: true;
+  holdOut?: HoldOut | undefined;
   /** The start (ISO 8601). */
   at: string;
+}
+
+/** The part of the audience that gets no email, for comparison. */
+export interface HoldOut {
+  campaignId: number;
+  percent: number;
 }
 
 export interface LocalTime {
@@ -121,22 +130,47 @@ export async function buildContactQuery(
 }
 
 const hashSteps = 10_000;
+const isWithin = (number: number, percent: number): boolean =>
+  number % hashSteps < (percent * hashSteps) / 100;
 
 /**
- * Assigns a contact to a part of the audience, by a hash of broadcast and contact: deterministic,
- * and different for each campaign.
- * Undefined for the hold-out, which waits for the winner of the A/B test.
+ * Three numbers for a contact, by a hash of broadcast and contact: deterministic, and different for
+ * each campaign. They do not depend on each other.
+ */
+function drawNumbers({ kind, id }: Pick<BroadcastRef, "kind" | "id">, contactId: number) {
+  const digest = sha256(`${kind}/${id}/${contactId}`);
+  const numberAt = (start: number) => Number.parseInt(digest.slice(start, start + 8), 16);
+  return { ofTest: numberAt(0), ofPart: numberAt(8), ofHoldOut: numberAt(16) };
+}
+
+export function isHeldOut({ holdOut }: Pick<AudiencePlan, "holdOut">, contactId: number): boolean {
+  if (!holdOut) return false;
+  const { ofHoldOut } = drawNumbers({ kind: "campaign", id: holdOut.campaignId }, contactId);
+  return isWithin(ofHoldOut, holdOut.percent);
+}
+
+/** Like `getExclusionReason`. Only contacts who may get the email can be held out. */
+export const getAudienceExclusion = (
+  contact: ContactItem | undefined,
+  suppressed: Set<string>,
+  { holdOut, ...limits }: MailLimits & Pick<AudiencePlan, "holdOut">,
+): ExclusionReason | undefined =>
+  getExclusionReason(contact, suppressed, limits) ??
+  (contact && isHeldOut({ holdOut }, contact.id) ? "heldOut" : undefined);
+
+/**
+ * Assigns a contact to a part of the audience. Undefined for those who wait for the winner of the
+ * A/B test.
  */
 export function assignPart(
-  { kind, id }: Pick<BroadcastRef, "kind" | "id">,
+  ref: Pick<BroadcastRef, "kind" | "id">,
   { parts, test }: Pick<BroadcastPlan, "parts" | "test">,
   contactId: number,
 ): BroadcastPart | undefined {
-  const digest = sha256(`${kind}/${id}/${contactId}`);
-  const testShare = Number.parseInt(digest.slice(0, 8), 16) % hashSteps;
-  if (test && testShare >= (test.testPercent * hashSteps) / 100) return undefined;
+  const { ofTest, ofPart } = drawNumbers(ref, contactId);
+  if (test && !isWithin(ofTest, test.testPercent)) return undefined;
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
-  let remainingWeight = Number.parseInt(digest.slice(8, 16), 16) % total;
+  let remainingWeight = ofPart % total;
   for (const part of parts) {
     remainingWeight -= part.weight;
     if (remainingWeight < 0) return part;

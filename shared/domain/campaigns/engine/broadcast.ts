@@ -11,7 +11,7 @@ import type * as records from "../../../kernel/records.ts";
 import { dueShardOf, indexAttributes, indexes, keys, type RecordKind } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import type { MailSource } from "../../sending/mail-sources.ts";
-import type { AbTestWinner } from "../ab-test-schema.ts";
+import type { StoredWinner } from "../ab-test-schema.ts";
 
 export type BroadcastKind = "campaign" | "holiday";
 export type BroadcastStatus =
@@ -50,7 +50,9 @@ export interface Broadcast extends records.StoredRecord {
   nudged?: { what: "all" | "late"; at: string };
   /** When the test mails of the A/B test were handed over. */
   testedAt?: string;
-  winner?: AbTestWinner;
+  /** How many of the looks that may end the A/B test early are done. */
+  testLooks?: number;
+  winner?: StoredWinner;
   /** The counts at the last resume. The bounce alarm judges the mails after it. */
   watchedFrom?: BounceCounts;
 }

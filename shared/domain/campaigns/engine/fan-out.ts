@@ -82,8 +82,8 @@ async function fanOutShard(
 }
 
 /**
- * A hold-out can get the content of any part later. Undefined when a template was deleted: the
- * hand-over reports that.
+ * Contacts who wait for the winner can get the content of any part. Undefined when a template was
+ * deleted: the hand-over reports that.
  */
 async function loadVariableFilter(
   { key, plan }: FanOutJob,

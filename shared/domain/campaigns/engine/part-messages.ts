@@ -8,7 +8,8 @@ import { type BroadcastRef, sourceOf } from "./broadcast.ts";
 import type { BroadcastPart, BroadcastPlan } from "./broadcast-plan.ts";
 
 /**
- * Without a part, the message is for the hold-out and has the content of the first part for now.
+ * Without a part, the message is for those who wait for the winner of the A/B test and has the
+ * content of the first part for now.
  * Throws 404 when site or config are deleted.
  */
 export async function createPartMessageBuilder(

@@ -16,7 +16,7 @@ import { isSettled } from "../../sending/mailing-stats.ts";
 import { publishStarted } from "../archive/publish-campaign.ts";
 import { feedUnavailable } from "../campaign-feed.ts";
 import type { StoredCampaign } from "../stored-campaign.ts";
-import { createReleaseRule, pickWinner } from "./ab-test.ts";
+import { createReleaseRule, findLook, pickCertainWinner, pickWinner } from "./ab-test.ts";
 import { checkBounceRates } from "./bounce-alarm.ts";
 import {
   type Broadcast,
@@ -255,16 +255,17 @@ async function requeueIdleShards(
 }
 
 /**
- * After the test mails are handed over: waits for the end of the test, then picks the winner and
- * continues.
+ * After the test mails are handed over: waits for the end of the test, or until a look finds that
+ * the winner is certain. Then picks the winner and continues.
  */
 async function decideTest(
   broadcast: Broadcast,
   plan: broadcastPlan.BroadcastPlan,
   parts: Map<number, mailSources.SourceTotals>,
 ): Promise<void> {
-  const testedAt = broadcast.testedAt ?? now().toISOString();
-  const decidesAt = addSeconds(plan.test!.durationMinutes * 60, new Date(testedAt));
+  const { testedAt = now().toISOString(), testLooks = 0 } = broadcast;
+  const test = plan.test!;
+  const { look, isLast, nextAt } = findLook(test, testedAt);
   const set = (changes: Partial<Broadcast>, rule: Condition) =>
     transact(
       update(
@@ -274,8 +275,14 @@ async function decideTest(
       ),
     );
   if (!broadcast.testedAt) await set({ testedAt }, absent("testedAt"));
-  if (now() < decidesAt) return waitUntil(broadcast, decidesAt);
-  await set({ winner: pickWinner(plan.parts, parts, plan.test!.metric) }, absent("winner"));
+  const isDue = isLast || look > testLooks;
+  const pick = isLast ? pickWinner : pickCertainWinner;
+  const winner = isDue ? pick(plan.parts, parts, test) : undefined;
+  if (!winner) {
+    if (isDue) await set({ testLooks: look }, absent("winner"));
+    return waitUntil(broadcast, nextAt);
+  }
+  await set({ winner }, absent("winner"));
   const decided = await transitions.getBroadcast(broadcast);
   if (decided?.status === "sending") await continueSending(decided);
 }

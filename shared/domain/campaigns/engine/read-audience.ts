@@ -8,7 +8,7 @@ import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
 import * as suppressionLookups from "../../audience/suppressions/suppression-lookups.ts";
 import * as sites from "../../identity/sites.ts";
 import { maxChunkRecipients } from "../../sending/accept/stage-chunks.ts";
-import { addMailsForCap, getExclusionReason } from "../../sending/eligibility.ts";
+import { addMailsForCap } from "../../sending/eligibility.ts";
 import type { SourceCounts } from "../../sending/mail-sources.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import * as broadcastPlan from "./broadcast-plan.ts";
@@ -81,7 +81,10 @@ export async function* readAudience(
         addContact(batch, contact, {
           part: broadcastPlan.assignPart(key, plan, contact.id),
           releaseAt: getReleaseTime(contact),
-          reason: getExclusionReason(counted[i], suppressed, { capDays, topic, isNotice }),
+          reason: broadcastPlan.getAudienceExclusion(counted[i], suppressed, {
+            ...{ capDays, topic, isNotice },
+            holdOut: plan.holdOut,
+          }),
         });
         last = positionOf(contact);
       }
@@ -203,7 +206,7 @@ function addContact(
     releaseAt,
     reason,
   }: Omit<RecipientGroup, "contacts"> & {
-    reason: ReturnType<typeof getExclusionReason>;
+    reason: ReturnType<typeof broadcastPlan.getAudienceExclusion>;
   },
 ): void {
   const sum = countsByPart.get(part) ?? {};

@@ -68,8 +68,10 @@ export async function startBroadcast(
 
 function goalWrites(
   broadcast: Broadcast,
-  { conversion: goal, at: startedAt }: broadcastPlan.BroadcastPlan,
+  { conversion: goal, at: startedAt, holdOut }: broadcastPlan.BroadcastPlan,
 ): Write[] {
   if (!goal) return [];
-  return [storeGoalWrite(broadcast, { campaignId: broadcast.id, goal, startedAt })];
+  const { id: campaignId } = broadcast;
+  const stored = { campaignId, goal, startedAt, ...(holdOut && { holdsOut: true as const }) };
+  return [storeGoalWrite(broadcast, stored)];
 }

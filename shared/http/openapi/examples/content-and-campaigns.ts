@@ -75,6 +75,7 @@ const MailingAccounting = {
   capped: 3,
   duplicate: 0,
   invalid: 0,
+  heldOut: 0,
   queued: 0,
   sending: 0,
   sent: 0,
@@ -122,6 +123,7 @@ export const Campaign = {
     valueProperty: "total",
     currency: "EUR",
   },
+  holdOutPercent: null,
   status: "sent",
   statusReason: null,
   scheduledAt: "2026-11-30T09:00:00.000Z",
@@ -238,6 +240,14 @@ const CampaignConversions = {
   events: 71,
   revenue: [Revenue],
   countedUntil: "2027-01-29T09:00:00.208Z",
+  holdOut: null,
+};
+const ComparedGroup = { size: 1794, contacts: 88, rate: 0.0491, revenue: [Revenue] };
+const HoldOutComparison = {
+  mailed: ComparedGroup,
+  heldOut: { size: 200, contacts: 6, rate: 0.03, revenue: [{ currency: "EUR", amount: 301.2 }] },
+  lift: 0.637,
+  certainty: 0.71,
 };
 
 const CampaignVariant = {
@@ -468,6 +478,8 @@ export const campaignExamples: Record<string, unknown> = {
   CampaignVariant,
   CampaignConversion,
   CampaignConversions,
+  ComparedGroup,
+  HoldOutComparison,
   Revenue,
   CampaignAudience: {
     ...{ lists: [1, 2], tags: [], segments: [], match: "any" },
@@ -528,6 +540,7 @@ export const campaignExamples: Record<string, unknown> = {
     notInTopic: 0,
     snoozed: 0,
     capped: 3,
+    heldOut: 0,
     exact: true,
     fingerprint: "5f1d7a84db00d2fce00b31a7fc73224f0a6a1e2f3c4b5d6e7f8091a2b3c4d5e6",
     samples: [
