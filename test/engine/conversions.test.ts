@@ -291,7 +291,7 @@ describe("a hold-out group", () => {
 });
 
 describe("an A/B test", () => {
-  const abTest = { testPercent: 100, durationMinutes: 600, stopEarly: true } as const;
+  const abTest = { testPercent: 80, durationMinutes: 600, stopEarly: true } as const;
 
   test("by conversions ends as soon as the winner is certain", async () => {
     const from = await shop(60);
