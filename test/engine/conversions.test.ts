@@ -60,7 +60,8 @@ async function send(from: CampaignSender, fields: Partial<NewCampaign> = {}): Pr
 async function sendDraft(from: CampaignSender, campaignId: number): Promise<Mail[]> {
   await state.sendNow(from.caller, campaignId);
   await runWorkers({ forSeconds: 600 });
-  const { sends } = await listSends(from.caller, { limit: 100 }, { campaignId });
+  const filter = { campaignId, status: "sent" } as const;
+  const { sends } = await listSends(from.caller, { limit: 100 }, filter);
   const mails = sends.map(({ id: sendId, contactId, toEmail, variantId }) => ({
     campaignId,
     sendId,

@@ -137,7 +137,10 @@ describe("a winner", () => {
     [[30, 20, 30], 3, "tie"],
     [[0, 0, 0], 3, "no_data"],
   ] as const)("of the open rates %j is %i (%s)", (opened, variantId, reason) => {
-    expect(pickWinner(parts, rates(...opened), { metric: "open_rate" })).toMatchObject({ variantId, reason });
+    expect(pickWinner(parts, rates(...opened), { metric: "open_rate" })).toMatchObject({
+      variantId,
+      reason,
+    });
   });
 
   test("has the best rate of delivered mails in the given metric", () => {

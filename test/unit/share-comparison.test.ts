@@ -12,7 +12,7 @@ describe("the chance of a difference", () => {
     [120, 1000, 90, 1000, 0.034402369],
     [30, 200, 50, 200, 0.01754895],
     [5, 5000, 1, 5000, 0.22053285],
-    [500, 1000, 400, 1000, 8.5982677e-06],
+    [500, 1000, 400, 1000, 8.5982677e-6],
   ])("of %i of %i and %i of %i is that of a chi-squared test", (a, n, b, m, p) => {
     const chance = chanceOfDifference({ hits: a, of: n }, { hits: b, of: m });
     expect(Math.abs(chance / p - 1)).toBeLessThan(1e-5);

@@ -28,7 +28,7 @@ const suggestedPlan: AbTestPlan = {
 
 /** Variants with another subject or template, and how the best of them is found. */
 export function AbTest({ campaign, onChange }: ChoiceProps) {
-  const { id, abTest } = campaign;
+  const { id } = campaign;
   const group = `campaigns/${id}/variants`;
   const variants = useKept(group, campaign.variants);
   const adding = useDraftChange(id, async () =>
@@ -159,7 +159,6 @@ const metrics: { value: AbTestPlan["metric"]; label: string }[] = [
 
 /** The measure as a choice of messages. */
 export const measureOf = ({ metric }: AbTestPlan): string => metric.replace("_rate", "");
-
 
 const durations = [
   [60, t("1 hour")],

@@ -25,8 +25,6 @@ export function ConversionChoice({ campaign, onChange }: ChoiceProps) {
   const names = useQuery(queries.eventNames(siteId)).data ?? [];
   const [isOpen, setOpen] = useState(conversion !== null);
   const [name, setName] = useState(conversion?.eventName ?? "");
-  const change = (changes: Partial<Conversion>) =>
-    conversion && onChange({ conversion: { ...conversion, ...changes } });
   const saveName = (text: string) => {
     const eventName = text.trim();
     if (!eventName || eventName === conversion?.eventName) return;
@@ -56,7 +54,9 @@ export function ConversionChoice({ campaign, onChange }: ChoiceProps) {
             onOptionSubmit={saveName}
             onBlur={() => saveName(name)}
           />
-          {conversion && <Rules conversion={conversion} onChange={change} />}
+          {conversion && (
+            <Rules conversion={conversion} onChange={(next) => onChange({ conversion: next })} />
+          )}
         </div>
       )}
     </>
@@ -65,7 +65,7 @@ export function ConversionChoice({ campaign, onChange }: ChoiceProps) {
 
 interface RulesProps {
   conversion: Conversion;
-  onChange(changes: Partial<Conversion>): void;
+  onChange(conversion: Conversion): void;
 }
 
 function Rules({ conversion, onChange }: RulesProps) {
@@ -78,14 +78,14 @@ function Rules({ conversion, onChange }: RulesProps) {
         allowDeselect={false}
         data={causes}
         value={after}
-        onChange={(value) => onChange({ after: value as Conversion["after"] })}
+        onChange={(value) => onChange({ ...conversion, after: value as Conversion["after"] })}
       />
       <Select
         label={t("Within")}
         allowDeselect={false}
         data={days.map((count) => ({ value: String(count), label: nameDays(count) }))}
         value={String(windowDays)}
-        onChange={(value) => onChange({ windowDays: Number(value) })}
+        onChange={(value) => onChange({ ...conversion, windowDays: Number(value) })}
       />
       <RevenueFields
         key={`${valueProperty} ${currency}`}
@@ -102,9 +102,8 @@ function RevenueFields({ conversion, onChange }: RulesProps) {
   const save = (valueProperty: string, currency: string) => {
     setProperty(valueProperty);
     const { valueProperty: _, currency: __, currencyProperty, ...others } = conversion;
-    if (!valueProperty)
-      return onChange({ ...others, valueProperty: undefined, currency: undefined } as Conversion);
-    onChange({ valueProperty, currency, ...(currencyProperty && { currencyProperty }) });
+    if (!valueProperty) return onChange(others);
+    onChange({ ...others, valueProperty, currency, ...(currencyProperty && { currencyProperty }) });
   };
   const currency = conversion.currency ?? "EUR";
   return (
@@ -131,10 +130,7 @@ function RevenueFields({ conversion, onChange }: RulesProps) {
 }
 
 /** Contacts who get nothing, so that the effect of the email can be seen. */
-export function HoldOutChoice({
-  campaign: { holdOutPercent, purpose },
-  onChange,
-}: ChoiceProps) {
+export function HoldOutChoice({ campaign: { holdOutPercent, purpose }, onChange }: ChoiceProps) {
   if (purpose === "notice") return null;
   return (
     <NumberInput

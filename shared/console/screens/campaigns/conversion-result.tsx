@@ -27,9 +27,7 @@ export function ConversionResult({ campaign }: { campaign: CampaignDetail }) {
         <Figure label={t("Events")} value={formatNumber(events)}>
           <small>{conversion.eventName}</small>
         </Figure>
-        {conversion.valueProperty && (
-          <Figure label={t("Revenue")} value={formatRevenue(revenue)} />
-        )}
+        {conversion.valueProperty && <Figure label={t("Revenue")} value={formatRevenue(revenue)} />}
       </section>
       {countedUntil && (
         <p className="quiet">
