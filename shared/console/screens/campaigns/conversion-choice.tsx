@@ -110,7 +110,7 @@ function RevenueFields({ conversion, onChange }: RulesProps) {
     <>
       <SavedText
         label={t("Property with the revenue (optional)")}
-        placeholder="total"
+        placeholder="order_total"
         maxLength={100}
         value={property}
         onSave={(text) => save(text ?? "", currency)}

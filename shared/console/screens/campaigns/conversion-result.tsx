@@ -32,8 +32,8 @@ export function ConversionResult({ campaign }: { campaign: CampaignDetail }) {
       {countedUntil && (
         <p className="quiet">
           {t(
-            "Events count within {days, plural, one {# day} other {# days}} after {cause, select, " +
-              "click {a click} open {an open or a click} other {the email}}, until {time}.",
+            "Events count within {days, plural, one {# day} other {# days}} after {cause, " +
+              "select, click {a click} open {an open or a click} other {the email}}, until {time}.",
             {
               days: conversion.windowDays,
               cause: conversion.after,
@@ -77,8 +77,8 @@ function HoldOutResult({ holdOut: { mailed, heldOut, lift, certainty } }: { hold
         {lift === null
           ? t("Nobody of the hold-out group has converted yet.")
           : t(
-              "With the email, {percent} % {direction, select, more {more} other {fewer}} contacts " +
-                "converted.",
+              "With the email, {percent} % {direction, select, more {more} other {fewer}} " +
+                "contacts converted.",
               {
                 percent: formatDecimal(Math.abs(lift) * 100, 0),
                 direction: lift >= 0 ? "more" : "fewer",
