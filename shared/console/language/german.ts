@@ -1026,6 +1026,7 @@ export const german: Catalog = {
   "CSV file": "CSV-Datei",
   "CSV, for spreadsheets": "CSV, für Tabellen",
   Currency: "Währung",
+  "Custom event": "Eigenes Ereignis",
   Current: "Aktuell",
   "Current password": "Aktuelles Passwort",
   "Custom field": "Eigenes Feld",

@@ -16,8 +16,8 @@ export const AbTest = z
     metric: z
       .enum(["open_rate", "click_rate", "conversion_rate"])
       .describe(
-        "Rate that decides: opens or clicks by people, or contacts with the `conversion` event of " +
-          "the campaign, divided by delivered emails.",
+        "Rate that decides: opens or clicks by people, or contacts with the `conversion` event " +
+          "of the campaign, divided by delivered emails.",
       ),
     durationMinutes: z
       .int()
@@ -30,8 +30,8 @@ export const AbTest = z
       .boolean()
       .optional()
       .describe(
-        "`true`: the figures are looked at after each tenth of the time, and the winner is picked " +
-          "as soon as it is certain. Without it, it is picked at the end.",
+        "`true`: the figures are looked at after each tenth of the time, and the winner is " +
+          "picked as soon as it is certain. Without it, it is picked at the end.",
       ),
   })
   .meta({ id: "AbTest" });

@@ -78,7 +78,8 @@ export const MailingAccounting = z
   .describe(
     "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +
       "suppressed + unsubscribed + notInTopic + snoozed + capped + duplicate + invalid + " +
-      "heldOut, and accepted = queued + sending + sent + delivered + failed + uncertain + cancelled.",
+      "heldOut, and accepted = queued + sending + sent + delivered + failed + uncertain + " +
+      "cancelled.",
   )
   .meta({ id: "MailingAccounting" });
 export type MailingAccounting = z.output<typeof MailingAccounting>;

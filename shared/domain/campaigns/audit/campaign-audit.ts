@@ -53,8 +53,8 @@ export const CampaignAudit = z
                 "`notInTopic`: it is not in the topic. `snoozed`: it had paused marketing " +
                 "email. `capped`: it got marketing email within `sendFrequencyCapDays`. " +
                 "`duplicate`: its address was already in the audience. `invalid`: the address is " +
-                "not valid. `heldOut`: it was in the hold-out group. `contradictory`: the stored email is for " +
-                "another contact.",
+                "not valid. `heldOut`: it was in the hold-out group. `contradictory`: the " +
+                "stored email is for another contact.",
             ),
           count: Count.describe("Candidates with this outcome."),
           message: z.string().describe("The outcome as a sentence."),
