@@ -1,3 +1,4 @@
+import "../../shared/domain/conversion-reactions.ts";
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";

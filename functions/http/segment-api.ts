@@ -1,3 +1,4 @@
+import "../../shared/domain/conversion-reactions.ts";
 import "../../shared/domain/reactions.ts";
 import * as segmentApi from "../../shared/domain/audience/tracking/segment-api.ts";
 import * as segmentCalls from "../../shared/domain/audience/tracking/segment-calls.ts";

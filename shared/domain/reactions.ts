@@ -1,5 +1,5 @@
 // Installs the reactions of higher areas to changes in lower ones: a changed contact starts
-// sequences, a deleted one leaves them, and an event counts as a conversion of campaigns.
+// sequences, a deleted one leaves them.
 import { installContactReactions } from "./audience/contacts/reactions.ts";
 import { noteChanges } from "./automation/change-notes.ts";
 import { cancelForContact } from "./automation/contact-removal.ts";
@@ -10,10 +10,6 @@ import {
   startEnrollments,
   startsOf,
 } from "./automation/triggers.ts";
-import {
-  conversionWrites,
-  listConvertingNames,
-} from "./campaigns/conversions/count-conversions.ts";
 
 installContactReactions({
   startsOf,
@@ -21,8 +17,6 @@ installContactReactions({
   contactChanged: reactToContactChange,
   noteChanges,
   segmentChangeWrites,
-  listConvertingNames,
-  conversionWrites,
   watchesScores: hasScoreTrigger,
   leaveSequences: cancelForContact,
 });

@@ -85,6 +85,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
     utm: null,
     strict: false,
     abTest: null,
+    ...{ conversion: null, holdOutPercent: null },
   };
   const none = {
     statusReason: null,

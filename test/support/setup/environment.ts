@@ -1,4 +1,5 @@
 import "../quick-passwords.ts";
+import "../../../shared/domain/conversion-reactions.ts";
 import "../../../shared/domain/reactions.ts";
 import { basename } from "node:path";
 import { expect, inject } from "vitest";

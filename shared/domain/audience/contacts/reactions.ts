@@ -54,16 +54,6 @@ export interface StartingEvent {
   properties: string | undefined;
 }
 
-/** A custom event that may be the conversion of campaigns. */
-export interface ConvertingEvent {
-  id: number;
-  name: string;
-  /** When it happened (ISO 8601). */
-  at: string;
-  /** JSON. */
-  properties?: string | undefined;
-}
-
 /** The first open of a mail, or the first click on one of its links. */
 export interface MailEngagement {
   type: "open" | "click";
@@ -159,14 +149,6 @@ export interface ContactReactions {
   ): Promise<ChangeNote>;
   /** For the transaction that changes the rules of a segment. */
   segmentChangeWrites(orgId: number, siteId: number, segmentId: number): Promise<Write[]>;
-  /** Names of the events that count as conversions of campaigns. */
-  listConvertingNames(orgId: number, siteId: number): Promise<Set<string>>;
-  /** For the transaction that records the event: at most `maxWrites`. */
-  conversionWrites(
-    contact: ContactItem,
-    event: ConvertingEvent,
-    maxWrites: number,
-  ): Promise<Write[]>;
   /** Whether a change of the score can cause a reaction in the site. */
   watchesScores(orgId: number, siteId: number): Promise<boolean>;
   /**
@@ -175,9 +157,6 @@ export interface ContactReactions {
    */
   leaveSequences(contact: ContactItem): Promise<void>;
 }
-
-/** What one event needs at most for all conversions that it can be. */
-export const maxConversionWrites = 30;
 
 let installed: ContactReactions | undefined;
 

@@ -40,6 +40,7 @@ import {
 import * as leadScores from "../scoring/lead-scores.ts";
 import { causeOf, matchRules } from "../scoring/scoring.ts";
 import { getSiteRules, type ScoringRule, type ScoringTrigger } from "../scoring/scoring-rules.ts";
+import { conversionReactions } from "./converting-events.ts";
 
 export interface Activity {
   id: number;
@@ -148,7 +149,7 @@ async function countConversions(
   activities: Activity[],
   maxWrites: number,
 ): Promise<Write[]> {
-  const { listConvertingNames, conversionWrites } = contactReactions();
+  const { listConvertingNames, conversionWrites } = conversionReactions();
   const names = await listConvertingNames(contact.orgId, contact.siteId);
   const event = activities.find((activity) => isConverting(names, activity));
   return event ? conversionWrites(contact, event, maxWrites) : [];

@@ -16,7 +16,6 @@ import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
 import { findSurvivor } from "../contacts/contact-lookups.ts";
-import { contactReactions, maxConversionWrites } from "../contacts/reactions.ts";
 import { getSiteRules, type ScoringRule } from "../scoring/scoring-rules.ts";
 import {
   type Activity,
@@ -27,6 +26,7 @@ import {
   maxTransactionWrites,
   reactToActivities,
 } from "./activities.ts";
+import { conversionReactions, maxConversionWrites } from "./converting-events.ts";
 import * as customEventNames from "./custom-event-names.ts";
 
 export interface Visitor {
@@ -143,7 +143,7 @@ async function transferBatch(
     }),
     getSiteRules(orgId, siteId),
     findSurvivor(orgId, contactId),
-    contactReactions().listConvertingNames(orgId, siteId),
+    conversionReactions().listConvertingNames(orgId, siteId),
   ]);
   const unexpired = visits.filter(({ expires }) => expires > epochSeconds());
   if (!contact || !unexpired.length) return false;

@@ -6,8 +6,11 @@ import { checkCondition, getMany, update, type Write } from "../../../adapters/d
 import { inParallel } from "../../../kernel/parallel.ts";
 import { type Key, keys, zeroPad } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
-import { type ConvertingEvent, maxConversionWrites } from "../../audience/contacts/reactions.ts";
 import { readProperty } from "../../audience/segments/rule-tests.ts";
+import {
+  type ConvertingEvent,
+  maxConversionWrites,
+} from "../../audience/tracking/converting-events.ts";
 import { isAutomated, type SendEvent } from "../../delivery-events/send-outcome.ts";
 import * as mailSources from "../../sending/mail-sources.ts";
 import * as readSends from "../../sending/read-sends.ts";
