@@ -137,6 +137,7 @@ test("an order after a click counts once per contact, with all its revenue", asy
       { currency: "USD", amount: 10 },
     ],
     countedUntil: new Date(Date.parse(startedAt!) + 60 * 24 * 3_600_000).toISOString(),
+    holdOut: null,
   });
   await readConsistentNumbers(from, ann.campaignId);
   await from.provider.stop();
