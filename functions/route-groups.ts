@@ -9,6 +9,7 @@ import { browserView } from "./http/browser-view.ts";
 import { campaignPreviews } from "./http/campaign-previews.ts";
 import { campaignSeries } from "./http/campaign-series.ts";
 import { campaigns } from "./http/campaigns.ts";
+import { compat } from "./http/compat.ts";
 import { compliance } from "./http/compliance.ts";
 import { consoleFiles } from "./http/console-files.ts";
 import { contactActions } from "./http/contact-actions.ts";
@@ -83,6 +84,7 @@ export const groups: RouteGroup[] = [
   publicForms,
   scoring,
   send,
+  compat,
   validation,
   events,
   customEvents,

@@ -82,6 +82,10 @@ export const nextEnrollmentIds = (n: number): Promise<number> => allocateEnrollm
  */
 export const requestTime = (): Promise<number> => replayOr("TIME", async () => now().getTime());
 
+/** Whether an earlier attempt of this request took ids. It had passed the checks before. */
+export const isRepeated = (): boolean =>
+  Object.keys(replayStore.getStore()?.reserved.taken ?? {}).length > 0;
+
 interface IdBlock {
   next: number;
   end: number;

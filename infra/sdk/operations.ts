@@ -72,7 +72,9 @@ function isForPrograms(operation: OperationObject): boolean {
   const [mainType = ""] = Object.keys(successOf(operation).content ?? {});
   const isPage = !["application/json", "text/csv"].includes(mainType);
   const takesOnlyForms = operation.requestBody && !readBody(operation);
-  const isCalledByOthers = /^(receive|getOpenApiDocument)/.test(operation.operationId);
+  const isCalledByOthers = /^(receive|getOpenApiDocument|getResendEmail)/.test(
+    operation.operationId,
+  );
   return !isPage && !takesOnlyForms && !isCalledByOthers;
 }
 

@@ -59,6 +59,13 @@ export function withBearer({ headers, cookies }: Credentials): Credentials {
   return { headers: { ...headers, authorization: `Bearer ${userName}` }, cookies };
 }
 
+/** The API key in the header of another service as a bearer token. */
+export function withKeyHeader({ headers, cookies }: Credentials, name: string): Credentials {
+  const key = headers[name];
+  if (key === undefined) return { headers, cookies };
+  return { headers: { ...headers, authorization: `Bearer ${key}` }, cookies };
+}
+
 async function authenticateApiKey(authorization: string): Promise<Identity> {
   const [, key] = /^Bearer (pm_live_[0-9A-Za-z]{40,})$/i.exec(authorization) ?? [];
   const item = key && (await findApiKey(sha256(key)));

@@ -16,7 +16,9 @@ import {
   cookiesOf,
   requireVerifiedEmail,
   withBearer,
+  withKeyHeader,
 } from "./authenticate.ts";
+import { toWireResponse } from "./compat/wire-format.ts";
 import { cursorsFor, hasCursor, withSealedCursor } from "./cursors.ts";
 import { withForwardedClient } from "./forwarded-client.ts";
 import { runOnce } from "./idempotency.ts";
@@ -32,7 +34,7 @@ import {
   methodNotAllowed,
   rawResponse,
 } from "./responses.ts";
-import type { ApiReply, ApiRequest, Identity, Route } from "./route.ts";
+import { type ApiReply, type ApiRequest, basePath, type Identity, type Route } from "./route.ts";
 import { type Match, routeMatcher } from "./route-matching.ts";
 import { checkedQuery, ignoredFields, parsePathParams, validate } from "./validate.ts";
 
@@ -108,10 +110,17 @@ function createHandler(routes: Route[], errorPage: RouteGroupOptions["errorPage"
         /\btext\/html\b/i.test(event.headers.accept ?? "");
       request.response = wantsPage ? toErrorPage(response, errorPage, event) : response;
     });
+  const formats = [...new Set(routes.flatMap(({ wireFormat }) => wireFormat ?? []))];
+  // By path, so that it also translates the errors of paths and methods without a route.
+  const translate = (event: HttpEvent, response: LambdaResponse): LambdaResponse => {
+    const format = formats.find(({ path }) => event.rawPath.startsWith(`${basePath}${path}/`));
+    return format ? toWireResponse(format, response) : response;
+  };
   return (event, context = {}) =>
     withRequestLog(
       event,
       () => lambda(event as never, context as never) as Promise<LambdaResponse>,
+      translate,
     );
 }
 
@@ -174,6 +183,7 @@ const outage = (cause: unknown): Problem =>
 const routeOf = (event: HttpEvent & Partial<EdgeEvent>): string =>
   event.edge?.route?.key ?? event.routeKey;
 
+const jsonType = "application/json; charset=utf-8";
 const htmlType = "text/html; charset=utf-8";
 
 /** Renders an error response as a page. */
@@ -197,10 +207,13 @@ const requestIdOf = (event: HttpEvent): string => event.requestContext?.requestI
 async function withRequestLog(
   event: HttpEvent,
   work: () => Promise<LambdaResponse>,
+  translate: (event: HttpEvent, response: LambdaResponse) => LambdaResponse,
 ): Promise<LambdaResponse> {
   const started = performance.now();
-  const { result, usage } = await measureUnits(work);
-  const { statusCode: status = 200, body = "" } = result;
+  const { result: ours, usage } = await measureUnits(work);
+  const result = translate(event, ours);
+  const { statusCode: status = 200 } = result;
+  const { body = "" } = ours;
   const { edge } = event as HttpEvent & Partial<EdgeEvent>;
   const code = status >= 400 ? /"code":"(\w+)"/.exec(body)?.[1] : undefined;
   const milliseconds = Math.round(performance.now() - started);
@@ -233,11 +246,12 @@ async function handleWithCredential(route: Route, event: EdgeEvent): Promise<Lam
   const { reply, rawBody, routes: siblings } = event.edge;
   const request = await withForwardedClient(event.edge.request);
   event.edge.request = request;
-  const credentials = route.takesBasicAuth ? withBearer(request) : request;
-  const identity = await authenticate(credentials, route.method).catch((error: unknown) => {
-    checkBodySize(rawBody, maxBytes.anyone);
-    throw error;
-  });
+  const identity = await authenticate(credentialsFor(route, request), route.method).catch(
+    (error: unknown) => {
+      checkBodySize(rawBody, maxBytes.anyone);
+      throw error;
+    },
+  );
   event.edge.identity = identity;
   const admission = admit(identity, route.rateLimit, reply);
   const early = prefetch(route, identity, event);
@@ -255,6 +269,11 @@ async function handleWithCredential(route: Route, event: EdgeEvent): Promise<Lam
   );
   await recordSwitch(route, identity.orgId, { request, reply });
   return { ...response, headers: { ...response.headers, ...reply.headers } };
+}
+
+function credentialsFor({ takesBasicAuth, wireFormat }: Route, request: ApiRequest) {
+  if (takesBasicAuth) return withBearer(request);
+  return wireFormat?.keyHeader ? withKeyHeader(request, wireFormat.keyHeader) : request;
 }
 
 // Validation of a larger body takes longer than a read, so the request is admitted first.
@@ -335,6 +354,12 @@ async function runHandler(route: Route, input: HandlerArguments): Promise<Lambda
     return rawResponse({ status, type: htmlType }, reply.htmlPage, reply);
   if (route.contentType)
     return rawResponse({ status, type: route.contentType }, result as string | Uint8Array, reply);
+  if (route.wireFormat)
+    return rawResponse(
+      { status, type: jsonType },
+      JSON.stringify(route.returns?.parse(result)),
+      reply,
+    );
   reply.warnings.push(...ignoredFieldWarnings(route, input));
   const data = route.returns ? route.returns.parse(result) : null;
   return jsonResponse(

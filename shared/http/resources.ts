@@ -131,6 +131,10 @@ export const resources: Record<string, Resource> = {
     description: "The tracking API of Segment, for its libraries and customer data platforms.",
     title: "Segment's API",
   },
+  compat: {
+    description: "The APIs of Resend, Postmark and SendGrid, for their official libraries.",
+    title: "Compatible APIs",
+  },
   "provider-webhooks": {
     description: "Endpoints that email providers call with delivery events.",
     paths: webhookProviderKeys.map((key) => `/webhooks/${key}`),

@@ -3,6 +3,7 @@ import type { Caller } from "../caller.ts";
 import { digits } from "../kernel/digits.ts";
 import { Count, RecordId } from "../kernel/record-fields.ts";
 import { groupRights, type Right } from "../rights.ts";
+import type { WireFormat } from "./compat/wire-format.ts";
 
 /**
  * `account` routes need an API key with their scope, or a session; `session` routes need a session,
@@ -107,7 +108,9 @@ interface RouteOptions<
   atRoot?: true;
   rateLimit?: RateLimit;
   level?: AccessLevel;
-  /** The right that the caller needs. Default: that of the first path segment, see rights.ts. */
+  /** The first part of the scope. Default: the first path segment. */
+  scopeGroup?: string;
+  /** The right that the caller needs. Default: that of the scope group, see rights.ts. */
   right?: Right;
   /**
    * Refused until the address of the sign-up is verified. Default: routes with a right to send or
@@ -138,6 +141,8 @@ interface RouteOptions<
   acceptsTextPlain?: true;
   /** Also accepts an API key as the user name of Basic authentication. */
   takesBasicAuth?: true;
+  /** Speaks the API of another service: the result is the body, and errors look like its own. */
+  wireFormat?: WireFormat;
   /** Content type of a response that is sent as text or bytes instead of JSON. */
   contentType?: string;
   /** Schema of `data` if the request asks for JSON; the handler writes it. */
@@ -224,6 +229,7 @@ export interface Route {
   rawBodyTypes: Record<string, z.ZodType> | undefined;
   acceptsTextPlain: boolean;
   takesBasicAuth: boolean;
+  wireFormat: WireFormat | undefined;
   contentType: string | undefined;
   jsonAlternative: z.ZodType | undefined;
   alternativeContentType: string | undefined;
@@ -256,7 +262,7 @@ export function route<
 ): Route {
   const [method, path] = signature.split(" ") as [RouteMethod, string];
   const auth = spec.auth ?? "account";
-  const group = path.split("/")[1] ?? "";
+  const group = spec.scopeGroup ?? path.split("/")[1] ?? "";
   const action = method === "GET" ? "read" : "write";
   const right = spec.right ?? groupRights[group]?.[action][0];
   const fullPath = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
@@ -283,6 +289,7 @@ export function route<
     rawBodyTypes: spec.rawBodyTypes,
     acceptsTextPlain: spec.acceptsTextPlain ?? false,
     takesBasicAuth: spec.takesBasicAuth ?? false,
+    wireFormat: spec.wireFormat,
     contentType: spec.contentType,
     jsonAlternative: spec.jsonAlternative,
     alternativeContentType: spec.alternativeContentType,

@@ -123,6 +123,14 @@ const extras = [
   "POST /segment/v1/alias",
   "POST /segment/v1/batch",
   "POST /segment/v1/import",
+  "POST /compat/resend/emails", // as Resend's, Postmark's and SendGrid's APIs
+  "POST /compat/resend/emails/batch",
+  "GET /compat/resend/emails/{id}",
+  "POST /compat/postmark/email",
+  "POST /compat/postmark/email/batch",
+  "POST /compat/postmark/email/withTemplate",
+  "POST /compat/postmark/email/batchWithTemplates",
+  "POST /compat/sendgrid/v3/mail/send",
   "DELETE /events/custom/names/{eventName}", // makes room for another of the 1,000 names
   "POST /exports", // exports that are too long for a response
   "GET /exports/{id}",

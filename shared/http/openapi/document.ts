@@ -104,6 +104,12 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
           scheme: "basic",
           description: "API key as the user name of Basic authentication, without a password.",
         },
+        serverToken: {
+          type: "apiKey",
+          in: "header",
+          name: "X-Postmark-Server-Token",
+          description: "API key, where Postmark's libraries put their server token.",
+        },
         session: {
           type: "apiKey",
           in: "cookie",
@@ -178,6 +184,7 @@ const createOperation = (
       .join("\n\n"),
     security: [
       ...(route.takesBasicAuth ? [{ basic: [] }] : []),
+      ...(route.wireFormat?.keyHeader ? [{ serverToken: [] }] : []),
       ...securityByAuth[route.auth](route),
     ],
     parameters: [
@@ -191,7 +198,7 @@ const createOperation = (
       [route.status]: successResponse(route, schemaOf),
       ...deferredResponse(route, schemaOf),
       ...otherStatuses(route, schemaOf),
-      ...errorResponses(route, hasPages),
+      ...errorResponses(route, hasPages, schemaOf),
     },
     ...(route.cors && { "x-cors": true as const }),
     ...(route.answersHead && { "x-probed": true as const }),

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { errorMeanings } from "../../error-codes.ts";
 import { Count } from "../../kernel/record-fields.ts";
+import type { WireFormat } from "../compat/wire-format.ts";
 import type { Route } from "../route.ts";
 import { type ErrorExample, errorExampleOf, errorExamples as examples } from "./examples/errors.ts";
 import { pageExample } from "./examples/files.ts";
@@ -184,7 +185,14 @@ const successDescriptions: Record<number, string> = {
 };
 
 function content(
-  { returns, contentType, jsonAlternative, alternativeContentType, otherContent }: Route,
+  {
+    returns,
+    wireFormat,
+    contentType,
+    jsonAlternative,
+    alternativeContentType,
+    otherContent,
+  }: Route,
   schemaOf: ToJsonSchema,
 ): NonNullable<ResponseObject["content"]> {
   const other = {
@@ -198,6 +206,8 @@ function content(
       ]),
     ),
   };
+  if (wireFormat && !contentType && returns)
+    return { "application/json": bareJson(returns, schemaOf) };
   if (!contentType) return { "application/json": wrapInData(returns, schemaOf), ...other };
   const bare = {
     schema: contentType.startsWith("application/json")
@@ -213,6 +223,12 @@ function content(
 
 const nameOfType = (type: string): string => type.split(";")[0]!;
 
+/** The body of another service's API. Its schema has the example. */
+function bareJson(returns: z.ZodType, schemaOf: ToJsonSchema): MediaType {
+  const [example] = (returns.meta()?.examples ?? []) as unknown[];
+  return { schema: schemaOf(returns, "output"), example };
+}
+
 function wrapInData(returns: z.ZodType | undefined, schemaOf: ToJsonSchema): MediaType {
   const warnings = {
     type: "array",
@@ -225,7 +241,12 @@ function wrapInData(returns: z.ZodType | undefined, schemaOf: ToJsonSchema): Med
 }
 
 /** References to the common error responses, and the descriptions that the route gives itself. */
-export function errorResponses(route: Route, isPage: boolean): ResponseObjects {
+export function errorResponses(
+  route: Route,
+  isPage: boolean,
+  schemaOf: ToJsonSchema,
+): ResponseObjects {
+  if (route.wireFormat) return wireErrorResponses(route, route.wireFormat, schemaOf);
   const own = Object.entries(route.errors).map(([status, why]) => [
     status,
     errorResponse(why, status, { isPage, example: errorExampleOf(status, why) }),
@@ -235,6 +256,32 @@ export function errorResponses(route: Route, isPage: boolean): ResponseObjects {
     { $ref: `#/components/responses/${componentName(status, isPage)}` },
   ]);
   return Object.fromEntries([...common, ...own]);
+}
+
+/** The statuses and bodies of the API that the route speaks. */
+function wireErrorResponses(
+  route: Route,
+  { name, Failure, toError }: WireFormat,
+  schemaOf: ToJsonSchema,
+): ResponseObjects {
+  const schema = schemaOf(Failure, "output");
+  const all = commonErrorStatuses(route).map((key) => {
+    const { code, error: message } = examples[key]!;
+    const isFault = key === "default";
+    const { status, body } = toError({
+      status: isFault ? 500 : Number(key),
+      code,
+      message,
+      field: undefined,
+    });
+    const response: ResponseObject = {
+      description: `${commonErrors[key]!.split(":")[0]!.replace(/\.$/, "")}, as ${name} says it.`,
+      headers: headerReferences(["X-Request-Id"]),
+      content: { "application/json": { schema, example: body } },
+    };
+    return [isFault ? "default" : String(status), response] as const;
+  });
+  return Object.fromEntries(all.toReversed());
 }
 
 const commonErrorStatuses = (route: Route): string[] => [

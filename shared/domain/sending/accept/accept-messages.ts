@@ -13,6 +13,8 @@ interface MessageResult {
   status: "queued" | "scheduled" | "failed" | "rejected";
   error: string | null;
   warnings: string[];
+  /** Why it was rejected. */
+  problem?: Problem;
 }
 
 /**
@@ -54,10 +56,11 @@ const concurrency = 8;
 const isTemporary = ({ kind }: Problem): boolean =>
   kind === "limited" || kind === "upstream" || kind === "unavailable";
 
-const rejected = (index: number, { message }: Problem): MessageResult => ({
+const rejected = (index: number, problem: Problem): MessageResult => ({
   index,
   id: null,
   status: "rejected",
-  error: message,
+  error: problem.message,
   warnings: [],
+  problem,
 });

@@ -64,7 +64,7 @@ export const addressesOf = ({ to, alsoTo = [], cc = [], bcc = [] }: AddressedTo)
 // Several providers take no more.
 const maxAddressees = 50;
 
-export const SingleMessage = MessageFields.extend({
+const SingleMessageFields = MessageFields.extend({
   to: mailboxListSchema(maxAddressees).describe(
     "Email address of the recipient, `{email, name}`, or a list. Everyone in the list gets the " +
       "same email and sees the others; to send to each alone, use POST /send/batch. The send " +
@@ -84,44 +84,52 @@ export const SingleMessage = MessageFields.extend({
     "Your own data, stored with the send and returned with it: up to 20 fields and 1,000 " +
       "bytes of JSON. It is not sent to the provider.",
   ),
-})
-  .refine(contentRules.hasContent, contentRules.contentMissing)
-  .refine(contentRules.hasSubject, contentRules.subjectMissing)
-  .refine(contentRules.hasHtml, contentRules.htmlMissing)
-  .refine(hasSender, senderMissing)
-  .refine(isPassphraseAllowed, passphraseNeedsSecure)
-  .refine(hasNoSecureImages, imagesNotSecure)
-  .refine(({ to, cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= maxAddressees, {
-    error: `can have ${maxAddressees} addresses at most, together with cc and bcc`,
-    path: ["to"],
-  })
-  .refine(({ secure, to, cc, bcc }) => !secure || (to.length === 1 && !cc && !bcc), {
-    error: "can have only one address with secure: true, and no cc or bcc",
-    path: ["to"],
-  })
-  .transform(({ to, toName, cc, bcc, ...message }) => ({
-    ...message,
-    ...nameRecipient({ to, toName, cc, bcc }),
-  }))
-  .meta({
-    ...contentAndSender,
-    mistakenNames: {
-      ...mistakenNames,
-      recipient: "to",
-      recipients: "to",
-      toemail: "to",
-      email: "to",
+});
+
+const withRules = (hasBody: (message: z.output<typeof SingleMessageFields>) => boolean) =>
+  SingleMessageFields.refine(contentRules.hasContent, contentRules.contentMissing)
+    .refine(contentRules.hasSubject, contentRules.subjectMissing)
+    .refine(hasBody, contentRules.htmlMissing)
+    .refine(hasSender, senderMissing)
+    .refine(isPassphraseAllowed, passphraseNeedsSecure)
+    .refine(hasNoSecureImages, imagesNotSecure)
+    .refine(({ to, cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= maxAddressees, {
+      error: `can have ${maxAddressees} addresses at most, together with cc and bcc`,
+      path: ["to"],
+    })
+    .refine(({ secure, to, cc, bcc }) => !secure || (to.length === 1 && !cc && !bcc), {
+      error: "can have only one address with secure: true, and no cc or bcc",
+      path: ["to"],
+    })
+    .transform(({ to, toName, cc, bcc, ...message }) => ({
+      ...message,
+      ...nameRecipient({ to, toName, cc, bcc }),
+    }));
+
+/** A message that came in another format, such as MIME: it may have a text and no HTML. */
+export const TranslatedMessage = withRules(
+  ({ text, ...message }) => text !== undefined || contentRules.hasHtml(message),
+);
+
+export const SingleMessage = withRules(contentRules.hasHtml).meta({
+  ...contentAndSender,
+  mistakenNames: {
+    ...mistakenNames,
+    recipient: "to",
+    recipients: "to",
+    toemail: "to",
+    email: "to",
+  },
+  examples: [
+    {
+      to: "ada@example.com",
+      fromEmail: "hello@shop.example",
+      subject: "Hello {{ firstName }}",
+      html: "<p>Your order is on its way.</p>",
+      variables: { firstName: "Ada" },
     },
-    examples: [
-      {
-        to: "ada@example.com",
-        fromEmail: "hello@shop.example",
-        subject: "Hello {{ firstName }}",
-        html: "<p>Your order is on its way.</p>",
-        variables: { firstName: "Ada" },
-      },
-    ],
-  });
+  ],
+});
 export type SingleMessage = z.output<typeof SingleMessage>;
 
 const maxMessages = 100;

@@ -1,0 +1,351 @@
+// Resend's API for sending (resend.com/docs/api-reference), as its official libraries call it.
+import * as z from "zod";
+import type { Caller } from "../../caller.ts";
+import { findSend } from "../../domain/sending/read-sends.ts";
+import { type Send, toApi } from "../../domain/sending/send-schema.ts";
+import { findSentContent } from "../../domain/sending/sent-content.ts";
+import { Problem, undefinedIfMissing } from "../../errors.ts";
+import { permits } from "../../rights.ts";
+import { validate } from "../validate.ts";
+import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
+import {
+  acceptEach,
+  acceptMail,
+  type FieldNames,
+  type MailFields,
+  renamed,
+  requireAllAcceptable,
+  supportedFields,
+  toLiteral,
+  toMessage,
+  tryToMessage,
+  wrongField,
+} from "./translated-mail.ts";
+import type { WireError, WireFormat } from "./wire-format.ts";
+
+const AddressText = z.string().min(1).max(1000);
+const Addresses = z.union([z.array(AddressText).min(1).max(50), z.string().min(1).max(20_000)]);
+const addressForm = "`ada@example.com` or `Ada <ada@example.com>`";
+
+const Attachment = supportedFields({
+  filename: z.string().min(1).max(200).describe("Name of the file."),
+  content: z.string().max(14_000_000).describe("Content of the file in base64."),
+  content_type: z.string().max(100).optional().describe("Content type of the file."),
+  content_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("Shows the image where the HTML has `cid:<content_id>`."),
+});
+
+export const ResendEmail = supportedFields({
+  from: AddressText.describe(`Sender: ${addressForm}.`),
+  to: Addresses.describe(`Recipients: ${addressForm}, or a list of up to 50.`),
+  subject: z
+    .string()
+    .min(1)
+    .max(998)
+    .optional()
+    .describe("Subject line. Required without `template`."),
+  cc: Addresses.optional().describe("Addresses that get a copy."),
+  bcc: Addresses.optional().describe("Addresses that get a blind copy."),
+  reply_to: Addresses.optional().describe("Addresses for replies. Their names are left out."),
+  html: z.string().min(1).max(1_000_000).nullish().describe("HTML part, without Liquid."),
+  text: z.string().max(1_000_000).nullish().describe("Plain text part, without Liquid."),
+  headers: z
+    .record(z.string().max(100), z.string().max(998))
+    .optional()
+    .describe("Further email headers."),
+  tags: z
+    .array(
+      supportedFields({
+        name: z.string().min(1).max(40).describe("Name of the field of `metadata`."),
+        value: z.string().max(500).describe("Value of the field."),
+      }),
+    )
+    .max(20)
+    .optional()
+    .describe("Become `metadata` of the send."),
+  scheduled_at: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("When to send, as a time with a zone. Words such as `in 1 hour` are refused."),
+  attachments: z.array(Attachment).max(20).optional().describe("Up to 20 files."),
+  template: supportedFields({
+    id: z
+      .string()
+      .regex(/^\d{1,15}$/, "must be the id of a template of Pennymail, such as 12")
+      .max(15)
+      .describe("Id of a template of Pennymail."),
+    variables: z
+      .record(z.string().max(200), z.unknown())
+      .optional()
+      .describe("Values for the variables of the template."),
+  })
+    .optional()
+    .describe("A template of Pennymail, instead of `html` and `text`."),
+}).meta({
+  id: "ResendEmail",
+  additionalProperties: false,
+  examples: [
+    {
+      from: "Shop <hello@shop.example>",
+      to: ["ada@example.com"],
+      subject: "Your order is on its way",
+      html: "<p>It arrives on Tuesday.</p>",
+    },
+  ],
+});
+type ResendEmail = z.output<typeof ResendEmail>;
+
+/** The emails of a batch are validated by the handler, because one may be rejected alone. */
+export const ResendBatch = z
+  .array(z.looseObject({}).meta({ documentedAs: ResendEmail }))
+  .min(1)
+  .max(100)
+  .describe("1 to 100 emails.")
+  .meta({
+    examples: [
+      [
+        {
+          from: "Shop <hello@shop.example>",
+          to: ["ada@example.com"],
+          subject: "Your order is on its way",
+          html: "<p>It arrives on Tuesday.</p>",
+        },
+      ],
+    ],
+  });
+type ResendBatch = z.output<typeof ResendBatch>;
+
+export const ResendAccepted = z
+  .object({ id: z.string().describe("Id of the send, as text.") })
+  .meta({ examples: [{ id: "101" }] });
+
+export const ResendBatchAccepted = z
+  .object({
+    data: z
+      .array(z.object({ id: z.string().describe("Id of the send, as text.") }))
+      .describe("One entry per accepted email, in the order of the request."),
+    errors: z
+      .array(
+        z.object({
+          index: z.int().min(0).max(99).describe("Position of the email in the request, from 0."),
+          message: z.string().describe("Why it was rejected."),
+        }),
+      )
+      .optional()
+      .describe("Rejected emails, if there are any."),
+  })
+  .meta({ examples: [{ data: [{ id: "101" }] }] });
+
+const names: FieldNames = {
+  fromEmail: "from",
+  fromName: "from",
+  replyTo: "reply_to",
+  scheduledAt: "scheduled_at",
+  metadata: "tags",
+  templateId: "template.id",
+  variables: "template.variables",
+  type: "content_type",
+  contentId: "content_id",
+};
+
+const toList = (given: z.output<typeof Addresses> | undefined) =>
+  typeof given === "string" ? parseMailboxes(given) : given?.map(parseMailbox);
+
+function toFields(email: ResendEmail): MailFields {
+  const { template, html, text, tags, attachments } = email;
+  const isBare = typeof html !== "string" && typeof text !== "string";
+  if (!template && isBare) throw wrongField("html", "is required without text and template");
+  if (template && !isBare) throw wrongField("template", "cannot be given with html or text");
+  if (!template && email.subject === undefined) throw wrongField("subject", "is required");
+  const { email: fromEmail, name: fromName } = parseMailbox(email.from);
+  const to = toList(email.to) ?? [];
+  return {
+    fromEmail,
+    fromName,
+    to,
+    cc: toList(email.cc),
+    bcc: toList(email.bcc),
+    replyTo: toList(email.reply_to)?.map((one) => one.email),
+    subject: email.subject === undefined ? undefined : toLiteral(email.subject),
+    html: typeof html === "string" ? toLiteral(html) : undefined,
+    text: typeof text === "string" ? toLiteral(text) : undefined,
+    templateId: template && Number(template.id),
+    variables: template?.variables,
+    headers: email.headers,
+    metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
+    scheduledAt: email.scheduled_at,
+    attachments: attachments?.map(({ filename, content, content_type, content_id }) => ({
+      filename,
+      content,
+      type: content_type,
+      contentId: content_id,
+    })),
+  };
+}
+
+export async function acceptEmail(caller: Caller, email: ResendEmail) {
+  const { id } = await acceptMail(caller, toMessage(toFields(email), names), names);
+  return { id: String(id) };
+}
+
+/** `permissive`: an email that is not valid is rejected alone. Otherwise nothing is accepted. */
+export async function acceptBatch(
+  caller: Caller,
+  batch: ResendBatch,
+  { permissive }: { permissive: boolean },
+): Promise<z.input<typeof ResendBatchAccepted>> {
+  const checked = batch.map((email) =>
+    tryToMessage(() => toFields(validate(ResendEmail, email) as ResendEmail), names),
+  );
+  if (!permissive) {
+    const messages = checked.map((one, i) => {
+      if (one instanceof Problem) throw renamed(one, {}, String(i));
+      return one;
+    });
+    await requireAllAcceptable(caller, messages, (error, i) => renamed(error, names, String(i)));
+  }
+  const results = await acceptEach(caller, checked);
+  const rejected = results.filter(({ id }) => id === null);
+  return {
+    data: results.flatMap(({ id }) => (id === null ? [] : [{ id: String(id) }])),
+    ...(rejected.length && {
+      errors: rejected.map(({ index, problem, error }) => ({
+        index,
+        message: problem ? (renamed(problem, names) as Problem).message : (error ?? ""),
+      })),
+    }),
+  };
+}
+
+export const ResendStatus = z
+  .object({
+    object: z.literal("email").describe("Always `email`."),
+    id: z.string().describe("Id of the send, as text."),
+    to: z.array(z.string()).describe("Recipients."),
+    from: z.string().describe("Sender."),
+    created_at: z.string().describe("When the email was accepted."),
+    subject: z.string().describe("Subject line."),
+    html: z
+      .string()
+      .nullable()
+      .describe("HTML part, or `null`. Only for keys with the right `sending:content`."),
+    text: z.string().nullable().describe("Plain text part, or `null`. As `html`."),
+    cc: z.array(z.string()).describe("Addresses that got a copy. As `html`."),
+    bcc: z.array(z.string()).describe("Addresses that got a blind copy. As `html`."),
+    reply_to: z.array(z.string()).describe("Addresses for replies. As `html`."),
+    last_event: z.string().describe("What happened last, such as `delivered`."),
+    scheduled_at: z.string().nullable().describe("When it is to be sent, or `null`."),
+    tags: z
+      .array(
+        z.object({
+          name: z.string().describe("Name of the field."),
+          value: z.string().describe("Value of the field."),
+        }),
+      )
+      .describe("`metadata` of the send."),
+  })
+  .meta({
+    examples: [
+      {
+        object: "email",
+        id: "101",
+        to: ["ada@example.com"],
+        from: "Shop <hello@shop.example>",
+        created_at: "2026-12-01T09:00:00.412Z",
+        subject: "Your order is on its way",
+        html: "<p>It arrives on Tuesday.</p>",
+        text: "It arrives on Tuesday.",
+        cc: [],
+        bcc: [],
+        reply_to: [],
+        last_event: "delivered",
+        scheduled_at: null,
+        tags: [],
+      },
+    ],
+  });
+
+const lastEvents: Partial<Record<Send["status"], string>> = {
+  sending: "queued",
+  uncertain: "sent",
+  cancelled: "canceled",
+};
+
+function lastEventOf({ status, error, openedAt, clickedAt }: Send): string {
+  if (status === "failed") return error === "suppressed" ? "suppressed" : "failed";
+  if (clickedAt) return "clicked";
+  if (openedAt) return "opened";
+  return lastEvents[status] ?? status;
+}
+
+/** The content is left out if it is no longer stored, or if the caller may not read it. */
+export async function findEmail(caller: Caller, id: number): Promise<z.input<typeof ResendStatus>> {
+  const send = toApi(await findSend(caller, id));
+  const readsContent = permits(caller.scopes, { right: "sending:content", scope: "sends:read" });
+  const content = readsContent
+    ? await findSentContent(caller, id).catch(undefinedIfMissing)
+    : undefined;
+  const format = ({ email, name }: { email: string; name: string | null }) =>
+    name ? `${name} <${email}>` : email;
+  return {
+    object: "email",
+    id: String(send.id),
+    to: content?.to.map(format) ?? [send.toEmail],
+    from: format({ email: send.fromEmail, name: send.fromName }),
+    created_at: send.createdAt,
+    subject: content?.subject ?? send.subject,
+    html: content?.html ?? null,
+    text: content?.text ?? null,
+    cc: content?.cc.map(format) ?? [],
+    bcc: content?.bcc.map(format) ?? [],
+    reply_to: content?.replyTo ?? [],
+    last_event: lastEventOf(send),
+    scheduled_at: send.scheduledAt,
+    tags: Object.entries(send.metadata ?? {}).map(([name, value]) => ({
+      name,
+      value: String(value),
+    })),
+  };
+}
+
+const failureNames: Record<string, string> = {
+  unauthorized: "invalid_api_key",
+  scope_missing: "restricted_api_key",
+  not_found: "not_found",
+  method_not_allowed: "method_not_allowed",
+  payment_required: "monthly_quota_exceeded",
+  rate_limited: "rate_limit_exceeded",
+  idempotency_mismatch: "invalid_idempotent_request",
+  idempotency_in_progress: "concurrent_idempotent_requests",
+  no_sending_config: "invalid_from_address",
+  domain_not_verified: "invalid_from_address",
+};
+
+/** Their API answers with another status than ours. */
+const failureStatuses: Record<number, number> = { 400: 422, 402: 429 };
+
+function toError({ status, code, message, field }: WireError) {
+  const statusCode = failureStatuses[status] ?? status;
+  const isServerFault = status >= 500;
+  const usual = isServerFault ? "application_error" : "validation_error";
+  const isAttachment = field?.startsWith("attachments") && statusCode === 422;
+  const name = isAttachment ? "invalid_attachment" : (failureNames[code] ?? usual);
+  return { status: statusCode, body: { statusCode, name, message } };
+}
+
+export const resendFormat: WireFormat = {
+  name: "Resend",
+  path: "/compat/resend",
+  Failure: z
+    .object({
+      statusCode: z.int().min(400).max(599).describe("HTTP status."),
+      name: z.string().describe("Code of the error, such as `validation_error`."),
+      message: z.string().describe("What is wrong, in one sentence that names the field."),
+    })
+    .meta({ id: "ResendFailure" }),
+  toError,
+};

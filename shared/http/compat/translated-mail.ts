@@ -1,0 +1,157 @@
+// What the other APIs share: the mail in our fields, errors in the names of the other API, and
+// acceptance.
+import * as z from "zod";
+import type { Caller } from "../../caller.ts";
+import { now } from "../../clock.ts";
+import { getQuota, requireAffordable } from "../../domain/billing/quota.ts";
+import { acceptMessages } from "../../domain/sending/accept/accept-messages.ts";
+import { acceptSingle } from "../../domain/sending/accept/accept-single.ts";
+import { loadIntake, parseSchedule, refuse } from "../../domain/sending/accept/intake.ts";
+import { renderedFlaws } from "../../domain/sending/accept/rendered-flaws.ts";
+import {
+  addressesOf,
+  type SingleMessage,
+  TranslatedMessage,
+} from "../../domain/sending/accept/single-message.ts";
+import { invalid, Problem } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import { inParallel } from "../../kernel/parallel.ts";
+import { validate } from "../validate.ts";
+
+export type MailFields = z.input<typeof TranslatedMessage>;
+
+/** Our name of a field to that of the other API. */
+export type FieldNames = Record<string, string>;
+
+/** An object whose unknown fields are refused, because ignoring one could change the mail. */
+export function supportedFields<Shape extends z.ZodRawShape>(shape: Shape) {
+  const object = z.looseObject(shape).check(({ value, issues }) => {
+    for (const [name, given] of Object.entries(value))
+      if (!Object.hasOwn(shape, name) && given !== null)
+        issues.push({
+          code: "custom",
+          path: [name.slice(0, 100)],
+          message: "is not supported",
+          input: given,
+        });
+  });
+  return object.meta({ additionalProperties: false });
+}
+
+/** The other APIs have no Liquid, so its signs are shown as they are. */
+export const toLiteral = (text: string): string => text.replace(/\{(?=[{%])/g, '{{ "{" }}');
+
+/** Throws 400 that names the field of the other API. */
+export function toMessage(fields: MailFields, names: FieldNames, place?: string): SingleMessage {
+  try {
+    return validate(TranslatedMessage, withoutAbsent(fields)) as SingleMessage;
+  } catch (error) {
+    throw renamed(error, names, place);
+  }
+}
+
+/** A mail that is not valid is a problem instead. */
+export function tryToMessage(fields: () => MailFields, names: FieldNames): SingleMessage | Problem {
+  try {
+    return toMessage(fields(), names);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+/** `validate` would report them as unknown. */
+const withoutAbsent = (fields: MailFields): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/**
+ * The same problem with the field names of the other API. `place` is where the mail is in the
+ * request, such as `personalizations.3`.
+ */
+export function renamed(given: unknown, names: FieldNames, place?: string): unknown {
+  if (!(given instanceof Problem)) return given;
+  const error = withField(given);
+  if (!error.details) return error;
+  const rename = (text: string, path: string) => {
+    if (path === "" || !text.startsWith(path)) return text;
+    return wirePath(path, names, place) + text.slice(path.length);
+  };
+  const [{ path: firstPath } = { path: "" }] = error.details;
+  const details = error.details.map(({ path, message }) => ({
+    path: wirePath(path, names, place),
+    message: rename(message, path),
+  }));
+  const { kind, code, bodyFields } = error;
+  return new Problem(kind, rename(error.message, firstPath), { code, details, bodyFields });
+}
+
+/** Names the field where only `error` or the code says which one it is. */
+function withField(problem: Problem): Problem {
+  const { kind, code, details } = problem;
+  if (details) return problem;
+  const path = kind === "missing" ? "templateId" : "fromEmail";
+  if (kind !== "missing" && code !== "no_sending_config") return problem;
+  const text =
+    kind === "missing"
+      ? problem.message
+      : "no sending config has this address, and no verified one has its domain";
+  const message = `${path}: ${text}`;
+  return new Problem(kind, message, { code, details: [{ path, message }] });
+}
+
+/** 400 that names a field of the other API. */
+export function wrongField(path: string, text: string): Problem {
+  const message = `${path}: ${text}`;
+  return invalid(message, { details: [{ path, message }] });
+}
+
+/** Their fields have names of the caller's own. */
+const freeFields = ["headers", "metadata", "variables"];
+
+function wirePath(path: string, names: FieldNames, place: string | undefined): string {
+  const [root = "", ...rest] = path.split(".");
+  const inner = freeFields.includes(root) ? rest : rest.map((name) => names[name] ?? name);
+  return [...(place === undefined ? [] : [place]), names[root] ?? root, ...inner].join(".");
+}
+
+const intakeOptions = { withSiteBcc: true, canFailOver: true };
+
+/** Reads what the acceptance of a message needs, and checks it. */
+export const loadChecked = (caller: Caller, message: SingleMessage) =>
+  loadIntake(caller, message, { emails: addressesOf(message), ...intakeOptions });
+
+/** Accepts one mail as POST /send does. */
+export async function acceptMail(caller: Caller, message: SingleMessage, names: FieldNames) {
+  try {
+    const context = await loadChecked(caller, message);
+    return await acceptSingle(caller, message, { context });
+  } catch (error) {
+    throw renamed(error, names);
+  }
+}
+
+/** Accepts each mail as POST /send/messages does: one that is not valid is rejected alone. */
+export const acceptEach = (caller: Caller, messages: (SingleMessage | Problem)[]) =>
+  acceptMessages(caller, messages, intakeOptions);
+
+const concurrency = 8;
+
+/** Throws if one of the mails could not be accepted. `rename` gets the error and its position. */
+export async function requireAllAcceptable(
+  caller: Caller,
+  messages: SingleMessage[],
+  rename: (error: unknown, index: number) => unknown,
+): Promise<void> {
+  if (ids.isRepeated()) return;
+  await inParallel(concurrency, messages, async (message, index) => {
+    try {
+      const context = await loadChecked(caller, message);
+      parseSchedule(message);
+      refuse(renderedFlaws(message, context, now())(message));
+    } catch (error) {
+      throw rename(error, index);
+    }
+  });
+  const count = messages.flatMap(addressesOf).length;
+  await requireAffordable(caller.orgId, count, await getQuota(caller.orgId));
+}
