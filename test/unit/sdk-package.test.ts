@@ -74,6 +74,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getPasswordResetPage",
       "getReferencePage",
       "getReferenceScript",
+      "getResendEmail",
       "getSecureMessageFile",
       "getSecureMessagePage",
       "getStockPhotoFile",
@@ -81,9 +82,14 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getUnsubscribePage",
       "getVerificationPage",
       "logInWithSso",
+      ...["Batch", "Email", "TemplateBatch", "TemplateEmail"].map(
+        (name) => `receivePostmark${name}`,
+      ),
+      ...["receiveResendBatch", "receiveResendEmail"],
       ...["Alias", "Batch", "Group", "Identify", "Import", "Page", "Screen", "Track"].map(
         (type) => `receiveSegment${type}`,
       ),
+      "receiveSendgridMail",
       "receiveSsoLogin",
       "receiveStripeEvent",
       "sendMcpMessage",

@@ -174,6 +174,9 @@ const names: FieldNames = {
   content: "Content",
   type: "ContentType",
   contentId: "ContentID",
+  // Addresses are texts.
+  email: "",
+  name: "",
 };
 
 type CommonEmail = z.output<z.ZodObject<typeof commonFields>>;

@@ -150,6 +150,9 @@ const names: FieldNames = {
   variables: "template.variables",
   type: "content_type",
   contentId: "content_id",
+  // Addresses are texts.
+  email: "",
+  name: "",
 };
 
 const toList = (given: z.output<typeof Addresses> | undefined) =>

@@ -20,7 +20,7 @@ import { validate } from "../validate.ts";
 
 export type MailFields = z.input<typeof TranslatedMessage>;
 
-/** Our name of a field to that of the other API. */
+/** Our name of a field to that of the other API, or to "" if it has no such level. */
 export type FieldNames = Record<string, string>;
 
 /** An object whose unknown fields are refused, because ignoring one could change the mail. */
@@ -110,7 +110,9 @@ const freeFields = ["headers", "metadata", "variables"];
 
 function wirePath(path: string, names: FieldNames, place: string | undefined): string {
   const [root = "", ...rest] = path.split(".");
-  const inner = freeFields.includes(root) ? rest : rest.map((name) => names[name] ?? name);
+  const inner = freeFields.includes(root)
+    ? rest
+    : rest.map((name) => names[name] ?? name).filter(Boolean);
   return [...(place === undefined ? [] : [place]), names[root] ?? root, ...inner].join(".");
 }
 

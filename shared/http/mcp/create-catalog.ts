@@ -17,6 +17,8 @@ const queryDefaults: Record<string, unknown> = { limit: 20, ifUnused: "true" };
 export function createCatalog(groups: RouteGroup[], document: OpenApiDocument): McpCatalog {
   const operations = groups
     .flatMap(({ routes }) => routes)
+    // Agents use the endpoints that ask for an approval, not the same in another format.
+    .filter(({ wireFormat }) => !wireFormat)
     .filter(({ auth, path }) => auth === "account" && path.startsWith(`${basePath}/`))
     .flatMap((route) => createOperation(route, document) ?? []);
   const used = new Set(operations.map(({ group }) => group));
