@@ -1,5 +1,4 @@
 import "../../shared/domain/reactions.ts";
-import * as z from "zod";
 import * as postmark from "../../shared/http/compat/postmark.ts";
 import * as resend from "../../shared/http/compat/resend.ts";
 import * as sendgrid from "../../shared/http/compat/sendgrid.ts";
@@ -104,11 +103,9 @@ export const compat = routeGroup("compat", [
     wireFormat: sendgrid.sendgridFormat,
     body: sendgrid.SendgridMail,
     status: 202,
-    contentType: "text/plain; charset=utf-8",
-    returns: z.string(),
     handle: async ({ caller, body, reply }) => {
       reply.headers["x-message-id"] = await sendgrid.acceptMails(caller, body);
-      return "";
+      return null;
     },
   }),
 ]);

@@ -354,12 +354,10 @@ async function runHandler(route: Route, input: HandlerArguments): Promise<Lambda
     return rawResponse({ status, type: htmlType }, reply.htmlPage, reply);
   if (route.contentType)
     return rawResponse({ status, type: route.contentType }, result as string | Uint8Array, reply);
-  if (route.wireFormat)
-    return rawResponse(
-      { status, type: jsonType },
-      JSON.stringify(route.returns?.parse(result)),
-      reply,
-    );
+  if (route.wireFormat) {
+    const body = route.returns ? JSON.stringify(route.returns.parse(result)) : "";
+    return rawResponse({ status, type: jsonType }, body, reply);
+  }
   reply.warnings.push(...ignoredFieldWarnings(route, input));
   const data = route.returns ? route.returns.parse(result) : null;
   return jsonResponse(

@@ -50,7 +50,7 @@ const exceptions = [
   ..."accept-invitation analytics api-keys app archive attachments attention audit-log auth".split(
     " ",
   ),
-  ..."billing compliance contact-fields request-log".split(" "),
+  ..."billing compat compliance contact-fields request-log".split(" "),
   ..."dashboard docs domains events health invitations jobs mcp members mfa openapi.json".split(
     " ",
   ),

@@ -42,6 +42,12 @@ const mail = (made: IdsByKind) => ({
   sendingConfigId: made["sending-configs"],
   siteId: made.sites,
 });
+/** A mail in Postmark's format. */
+const postmarkMail = (made: IdsByKind) => ({
+  From: "news@example.com",
+  To: "eve@example.net",
+  TemplateId: made.templates,
+});
 const batch = (made: IdsByKind): Case => ({
   body: {
     ...mail(made),
@@ -272,6 +278,10 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "POST /send/batch/preview": (made) => [batch(made)],
   "POST /send/messages": (made) => [
     { body: { messages: [{ ...mail(made), templateId: made.templates }] } },
+  ],
+  "POST /compat/postmark/email/withTemplate": (made) => [{ body: postmarkMail(made) }],
+  "POST /compat/postmark/email/batchWithTemplates": (made) => [
+    { body: { Messages: [postmarkMail(made)] } },
   ],
   "GET /sends": (made) => [
     siteOnly(made),

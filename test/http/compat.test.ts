@@ -191,6 +191,34 @@ test("a key needs the scope of the endpoint, and content its own right", async (
   const reader = resendOf(await client.newKey({ scopes: ["sending:read"] }));
   expect((await reader.emails.get(sent.data!.id)).data).toMatchObject({ html: null, text: null });
   expect((await reader.emails.send(email)).error).toMatchObject({ name: "restricted_api_key" });
+  const postmark = postmarkOf(await client.newKey({ scopes: ["sending:read"] }));
+  const letter = { From: from, To: one(), Subject: "Scopes", TextBody: "Scopes" };
+  await expect(postmark.sendEmail(letter)).rejects.toMatchObject({ statusCode: 403 });
+});
+
+test("a send of another organization or site does not exist", async () => {
+  const sent = await resendOf(client.apiKey).emails.send({
+    ...{ from, to: one(), subject: "Mine", html: "<p>Mine</p>" },
+  });
+  const { id } = sent.data!;
+  const stranger = await createSendingClient();
+  expect((await resendOf(stranger.apiKey).emails.get(id)).error).toMatchObject({
+    statusCode: 404,
+    name: "not_found",
+  });
+  const newOrganization = await createSendingClient();
+  const site = await newOrganization.call<{ id: number }>("POST", "/sites", { name: "Other" });
+  const { id: siteId } = expectStatus(201, site).body.data;
+  const letter = { to: one(), subject: "Hi", html: "<p>Hi</p>", siteId: newOrganization.siteId };
+  const other = expectStatus(202, await newOrganization.send(letter));
+  const ofOtherSite = resendOf(await newOrganization.newKey({ siteId }));
+  expect((await ofOtherSite.emails.get(String(other.body.data.id))).error).toMatchObject({
+    statusCode: 403,
+  });
+  const foreign = { from, to: one(), subject: "Hi", template: { id: String(templateId) } };
+  expect((await resendOf(stranger.apiKey).emails.send(foreign)).error).toMatchObject({
+    name: "not_found",
+  });
 });
 
 test("Postmark: an email arrives with its parts", async () => {

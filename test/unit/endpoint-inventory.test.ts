@@ -199,7 +199,7 @@ test("every route is a promised endpoint or a listed extra, and exists once", ()
   expect(existing.filter((endpoint, i) => existing.indexOf(endpoint) !== i)).toEqual([]);
 });
 
-test("the send limit applies to exactly five endpoints", () => {
+test("the send limit applies to exactly these endpoints", () => {
   const limited = groups.flatMap(({ routes }) =>
     routes.filter(({ rateLimit }) => rateLimit === "send"),
   );
@@ -207,6 +207,9 @@ test("the send limit applies to exactly five endpoints", () => {
     "POST /campaigns/{id}/resend",
     "POST /campaigns/{id}/schedule",
     "POST /campaigns/{id}/send",
+    "POST /compat/postmark/email",
+    "POST /compat/postmark/email/withTemplate",
+    "POST /compat/resend/emails",
     "POST /send",
     "POST /templates/{id}/test",
   ]);

@@ -20,7 +20,7 @@ const unquote = (name: string): string =>
     ? name.slice(1, -1).replace(/\\(.)/g, "$1")
     : name;
 
-/** The mailboxes of a list that is separated by commas. A comma in a quoted name separates nothing. */
+/** The mailboxes of a list with commas. A comma in a quoted name separates nothing. */
 export function parseMailboxes(text: string): NamedAddress[] {
   const parts = [""];
   let isQuoted = false;

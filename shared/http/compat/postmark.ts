@@ -6,13 +6,15 @@ import { acceptSingle } from "../../domain/sending/accept/accept-single.ts";
 import { addressesOf } from "../../domain/sending/accept/single-message.ts";
 import { Problem } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { storedObject } from "../../kernel/stored-json.ts";
 import { validate } from "../validate.ts";
 import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
 import {
   acceptEach,
+  closed,
   type FieldNames,
   loadChecked,
-  type MailFields,
+  type TranslatedFields,
   renamed,
   supportedFields,
   toLiteral,
@@ -23,6 +25,22 @@ import {
 import type { WireError, WireFormat } from "./wire-format.ts";
 
 const addressList = z.string().max(20_000);
+
+const Header = supportedFields({
+  Name: z.string().min(1).max(100).describe("Name of the header."),
+  Value: z.string().max(998).describe("Value of the header."),
+}).meta({ id: "PostmarkHeader", ...closed });
+
+const Attachment = supportedFields({
+  Name: z.string().min(1).max(200).describe("Name of the file."),
+  Content: z.string().max(14_000_000).describe("Content of the file in base64."),
+  ContentType: z.string().max(100).describe("Content type of the file."),
+  ContentID: z
+    .string()
+    .max(104)
+    .nullish()
+    .describe("Shows the image where the HTML has this `cid:` URL."),
+}).meta({ id: "PostmarkAttachment", ...closed });
 
 const commonFields = {
   From: z
@@ -37,32 +55,8 @@ const commonFields = {
     .nullish()
     .describe("Addresses for replies, separated by commas. Their names are left out."),
   Tag: z.string().max(50).nullish().describe("A tag for the provider's statistics."),
-  Headers: z
-    .array(
-      supportedFields({
-        Name: z.string().min(1).max(100).describe("Name of the header."),
-        Value: z.string().max(998).describe("Value of the header."),
-      }),
-    )
-    .max(20)
-    .nullish()
-    .describe("Further email headers."),
-  Attachments: z
-    .array(
-      supportedFields({
-        Name: z.string().min(1).max(200).describe("Name of the file."),
-        Content: z.string().max(14_000_000).describe("Content of the file in base64."),
-        ContentType: z.string().max(100).describe("Content type of the file."),
-        ContentID: z
-          .string()
-          .max(104)
-          .nullish()
-          .describe("Shows the image where the HTML has this `cid:` URL."),
-      }),
-    )
-    .max(20)
-    .nullish()
-    .describe("Up to 20 files."),
+  Headers: z.array(Header).max(20).nullish().describe("Further email headers."),
+  Attachments: z.array(Attachment).max(20).nullish().describe("Up to 20 files."),
   Metadata: z
     .record(z.string().max(40), z.string().max(500))
     .nullish()
@@ -86,7 +80,6 @@ const examples = [
     HtmlBody: "<p>It arrives on Tuesday.</p>",
   },
 ];
-const closed = { additionalProperties: false };
 
 export const PostmarkEmail = supportedFields({
   ...commonFields,
@@ -111,8 +104,7 @@ export const PostmarkTemplateEmail = supportedFields({
     .min(1)
     .max(Number.MAX_SAFE_INTEGER)
     .describe("Id of a template of Pennymail. There are no aliases."),
-  TemplateModel: z
-    .record(z.string().max(200), z.unknown())
+  TemplateModel: storedObject(10_000)
     .nullish()
     .describe("Values for the variables of the template."),
 }).meta({ id: "PostmarkTemplateEmail", ...closed, examples: templateExamples });
@@ -181,7 +173,7 @@ const names: FieldNames = {
 
 type CommonEmail = z.output<z.ZodObject<typeof commonFields>>;
 
-function toCommonFields(email: CommonEmail): MailFields {
+function toCommonFields(email: CommonEmail): TranslatedFields {
   const { email: fromEmail, name: fromName } = parseMailbox(email.From);
   const { Tag, Headers, TrackLinks } = email;
   return {
@@ -205,7 +197,7 @@ function toCommonFields(email: CommonEmail): MailFields {
   };
 }
 
-function toFields(email: PostmarkEmail): MailFields {
+function toFields(email: PostmarkEmail): TranslatedFields {
   const { Subject, HtmlBody, TextBody } = email;
   if (!HtmlBody && !TextBody) throw wrongField("HtmlBody", "is required without TextBody");
   return {
@@ -216,7 +208,7 @@ function toFields(email: PostmarkEmail): MailFields {
   };
 }
 
-const toTemplateFields = (email: PostmarkTemplateEmail): MailFields => ({
+const toTemplateFields = (email: PostmarkTemplateEmail): TranslatedFields => ({
   ...toCommonFields(email),
   templateId: email.TemplateId,
   variables: email.TemplateModel ?? undefined,
@@ -227,7 +219,11 @@ export const acceptEmail = (caller: Caller, email: PostmarkEmail) =>
 export const acceptTemplateEmail = (caller: Caller, email: PostmarkTemplateEmail) =>
   accept(caller, email.To, toTemplateFields(email));
 
-async function accept(caller: Caller, to: string, fields: MailFields): Promise<PostmarkAccepted> {
+async function accept(
+  caller: Caller,
+  to: string,
+  fields: TranslatedFields,
+): Promise<PostmarkAccepted> {
   try {
     const message = toMessage(fields, names);
     const context = await loadChecked(caller, message);
@@ -275,7 +271,7 @@ export const acceptTemplateBatch = (caller: Caller, batch: object[]) =>
 async function acceptAll(
   caller: Caller,
   batch: { To?: unknown }[],
-  toOurFields: (email: object) => MailFields,
+  toOurFields: (email: object) => TranslatedFields,
 ): Promise<PostmarkAccepted[]> {
   const checked = batch.map((email) => tryToMessage(() => toOurFields(email), names));
   const results = await acceptEach(caller, checked);

@@ -5,14 +5,16 @@ import { findSend } from "../../domain/sending/read-sends.ts";
 import { type Send, toApi } from "../../domain/sending/send-schema.ts";
 import { findSentContent } from "../../domain/sending/sent-content.ts";
 import { Problem, undefinedIfMissing } from "../../errors.ts";
+import { storedObject } from "../../kernel/stored-json.ts";
 import { permits } from "../../rights.ts";
 import { validate } from "../validate.ts";
 import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
 import {
   acceptEach,
   acceptMail,
+  closed,
   type FieldNames,
-  type MailFields,
+  type TranslatedFields,
   renamed,
   requireAllAcceptable,
   supportedFields,
@@ -26,6 +28,11 @@ import type { WireError, WireFormat } from "./wire-format.ts";
 const AddressText = z.string().min(1).max(1000);
 const Addresses = z.union([z.array(AddressText).min(1).max(50), z.string().min(1).max(20_000)]);
 const addressForm = "`ada@example.com` or `Ada <ada@example.com>`";
+
+const ResendTag = supportedFields({
+  name: z.string().min(1).max(40).describe("Name of the field of `metadata`."),
+  value: z.string().max(500).describe("Value of the field."),
+}).meta({ id: "ResendTag", ...closed });
 
 const Attachment = supportedFields({
   filename: z.string().min(1).max(200).describe("Name of the file."),
@@ -56,16 +63,7 @@ export const ResendEmail = supportedFields({
     .record(z.string().max(100), z.string().max(998))
     .optional()
     .describe("Further email headers."),
-  tags: z
-    .array(
-      supportedFields({
-        name: z.string().min(1).max(40).describe("Name of the field of `metadata`."),
-        value: z.string().max(500).describe("Value of the field."),
-      }),
-    )
-    .max(20)
-    .optional()
-    .describe("Become `metadata` of the send."),
+  tags: z.array(ResendTag).max(20).optional().describe("Become `metadata` of the send."),
   scheduled_at: z
     .string()
     .max(100)
@@ -78,8 +76,7 @@ export const ResendEmail = supportedFields({
       .regex(/^\d{1,15}$/, "must be the id of a template of Pennymail, such as 12")
       .max(15)
       .describe("Id of a template of Pennymail."),
-    variables: z
-      .record(z.string().max(200), z.unknown())
+    variables: storedObject(10_000)
       .optional()
       .describe("Values for the variables of the template."),
   })
@@ -87,7 +84,7 @@ export const ResendEmail = supportedFields({
     .describe("A template of Pennymail, instead of `html` and `text`."),
 }).meta({
   id: "ResendEmail",
-  additionalProperties: false,
+  ...closed,
   examples: [
     {
       from: "Shop <hello@shop.example>",
@@ -121,12 +118,12 @@ type ResendBatch = z.output<typeof ResendBatch>;
 
 export const ResendAccepted = z
   .object({ id: z.string().describe("Id of the send, as text.") })
-  .meta({ examples: [{ id: "101" }] });
+  .meta({ id: "ResendAccepted", examples: [{ id: "101" }] });
 
 export const ResendBatchAccepted = z
   .object({
     data: z
-      .array(z.object({ id: z.string().describe("Id of the send, as text.") }))
+      .array(ResendAccepted)
       .describe("One entry per accepted email, in the order of the request."),
     errors: z
       .array(
@@ -138,7 +135,7 @@ export const ResendBatchAccepted = z
       .optional()
       .describe("Rejected emails, if there are any."),
   })
-  .meta({ examples: [{ data: [{ id: "101" }] }] });
+  .meta({ id: "ResendBatchAccepted", examples: [{ data: [{ id: "101" }] }] });
 
 const names: FieldNames = {
   fromEmail: "from",
@@ -158,7 +155,7 @@ const names: FieldNames = {
 const toList = (given: z.output<typeof Addresses> | undefined) =>
   typeof given === "string" ? parseMailboxes(given) : given?.map(parseMailbox);
 
-function toFields(email: ResendEmail): MailFields {
+function toFields(email: ResendEmail): TranslatedFields {
   const { template, html, text, tags, attachments } = email;
   const isBare = typeof html !== "string" && typeof text !== "string";
   if (!template && isBare) throw wrongField("html", "is required without text and template");
@@ -242,16 +239,10 @@ export const ResendStatus = z
     reply_to: z.array(z.string()).describe("Addresses for replies. As `html`."),
     last_event: z.string().describe("What happened last, such as `delivered`."),
     scheduled_at: z.string().nullable().describe("When it is to be sent, or `null`."),
-    tags: z
-      .array(
-        z.object({
-          name: z.string().describe("Name of the field."),
-          value: z.string().describe("Value of the field."),
-        }),
-      )
-      .describe("`metadata` of the send."),
+    tags: z.array(ResendTag).describe("`metadata` of the send."),
   })
   .meta({
+    id: "ResendStatus",
     examples: [
       {
         object: "email",

@@ -8,12 +8,14 @@ import {
 } from "../../domain/sending/accept/accept-batch.ts";
 import { BatchMessage } from "../../domain/sending/accept/batch-message.ts";
 import { loadIntake } from "../../domain/sending/accept/intake.ts";
+import { storedObject } from "../../kernel/stored-json.ts";
 import { validate } from "../validate.ts";
 import {
   acceptEach,
   acceptMail,
+  closed,
   type FieldNames,
-  type MailFields,
+  type TranslatedFields,
   renamed,
   requireAllAcceptable,
   supportedFields,
@@ -26,7 +28,7 @@ import type { WireError, WireFormat } from "./wire-format.ts";
 const Mailbox = supportedFields({
   email: z.string().min(1).max(1000).describe("Email address."),
   name: z.string().max(100).optional().describe("Name shown beside the address."),
-});
+}).meta({ id: "SendgridMailbox", ...closed });
 const Mailboxes = z.array(Mailbox).min(1).max(50);
 const HeaderFields = z.record(z.string().max(100), z.string().max(998));
 const CustomArgs = z.record(z.string().max(40), z.string().max(500));
@@ -46,8 +48,7 @@ const Personalization = supportedFields({
       "Texts that replace others in `subject` and `content`. With `template_id`, values for the " +
         "variables of the template: `-name-`, `%name%` and `{{name}}` are the variable `name`.",
     ),
-  dynamic_template_data: z
-    .record(z.string().max(200), z.unknown())
+  dynamic_template_data: storedObject(10_000)
     .optional()
     .describe("Values for the variables of the template."),
   custom_args: CustomArgs.optional().describe("`metadata` of these sends."),
@@ -130,7 +131,7 @@ export const SendgridMail = supportedFields({
     .describe("What is tracked."),
 }).meta({
   id: "SendgridMail",
-  additionalProperties: false,
+  ...closed,
   examples: [
     {
       personalizations: [{ to: [{ email: "ada@example.com" }] }],
@@ -186,7 +187,7 @@ export async function acceptMails(caller: Caller, mail: SendgridMail): Promise<s
 }
 
 /** The fields that do not depend on the recipients. */
-function toSharedFields(mail: SendgridMail): Omit<MailFields, "to"> {
+function toSharedFields(mail: SendgridMail): Omit<TranslatedFields, "to"> {
   const { content = [], attachments, template_id, tracking_settings: tracking } = mail;
   const replyTos = mail.reply_to_list ?? (mail.reply_to ? [mail.reply_to] : undefined);
   if (mail.reply_to && mail.reply_to_list)
@@ -218,7 +219,7 @@ function toSharedFields(mail: SendgridMail): Omit<MailFields, "to"> {
   };
 }
 
-function toFields(mail: SendgridMail, one: Personalization): MailFields {
+function toFields(mail: SendgridMail, one: Personalization): TranslatedFields {
   const shared = toSharedFields(mail);
   const { substitutions = {}, custom_args } = one;
   const isTemplate = shared.templateId !== undefined;

@@ -20,6 +20,7 @@ const guideNames = [
   "custom-domain",
   "missing-email",
   "sandbox",
+  "other-apis",
   "from-mailchimp",
   "from-listmonk",
   "gdpr",

@@ -206,8 +206,7 @@ function content(
       ]),
     ),
   };
-  if (wireFormat && !contentType && returns)
-    return { "application/json": bareJson(returns, schemaOf) };
+  if (wireFormat) return returns ? { "application/json": bareJson(returns, schemaOf) } : {};
   if (!contentType) return { "application/json": wrapInData(returns, schemaOf), ...other };
   const bare = {
     schema: contentType.startsWith("application/json")
