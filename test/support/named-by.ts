@@ -11,6 +11,7 @@ export const kindByFieldName: Record<string, string> = {
   segmentId: "segments",
   folderId: "template-folders",
   templateId: "templates",
+  TemplateId: "templates",
   sendingConfigId: "sending-configs",
   campaignId: "campaigns",
   seriesId: "campaign-series",
