@@ -45,13 +45,10 @@ interface SendgridResponse {
   headers: Record<string, string>;
 }
 interface SendgridClient {
-  setClient(client: object): void;
+  client: { setApiKey(key: string): void; setDefaultRequest(name: string, value: string): void };
   send(mail: object): Promise<[SendgridResponse, object]>;
 }
 const { MailService } = require("@sendgrid/mail") as { MailService: new () => SendgridClient };
-const { Client } = require("@sendgrid/client") as {
-  Client: new () => { setApiKey(key: string): void; setDefaultRequest(n: string, v: string): void };
-};
 
 const urlOf = (name: string) =>
   `${inject("baseUrl").replace(/\/api\/v1$/, "")}/api/v1/compat/${name}`;
@@ -69,13 +66,11 @@ export function postmarkOf(key: string): PostmarkClient {
 }
 
 export function sendgridOf(key: string): SendgridClient {
-  const client = new Client();
+  const service = new MailService();
   // It warns about keys that do not start with `SG.`.
   const warning = vi.spyOn(console, "warn").mockImplementation(() => {});
-  client.setApiKey(key);
+  service.client.setApiKey(key);
   warning.mockRestore();
-  client.setDefaultRequest("baseUrl", urlOf("sendgrid"));
-  const service = new MailService();
-  service.setClient(client);
+  service.client.setDefaultRequest("baseUrl", urlOf("sendgrid"));
   return service;
 }
