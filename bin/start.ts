@@ -49,7 +49,7 @@ function hasEnded(parent: number): boolean {
 }
 
 function printStartMessage(service: LocalService) {
-  const { url, publicUrl, sandbox, aheadSeconds, sendingStop } = service;
+  const { url, publicUrl, sandbox, smtpAddress, aheadSeconds, sendingStop } = service;
   const api = `${sandbox ? url : publicUrl}/api/v1`;
   const line = (name: string, what: string) =>
     console.log(`  ${styleText("bold", name.padEnd(6))} ${what}`);
@@ -62,6 +62,7 @@ function printStartMessage(service: LocalService) {
   if (sandbox) line("keys", link(`${url}/_local/sandbox`, "test credentials for each provider"));
   if (!sandbox)
     line("mail", `goes out to real recipients; its links lead to ${styleText("cyan", publicUrl)}`);
+  if (smtpAddress) line("smtp", link(smtpAddress, "takes email; the password is an API key"));
   if (sendingStop) {
     line("stop", `sends nothing: this is a backup of ${sendingStop.backedUpAt}`);
     line("", `to resume: ${styleText("cyan", "npm run after-restore -- --help")}`);

@@ -43,6 +43,7 @@ import { createResume, findSendingStop, prepareRestored } from "./restored-backu
 import type { LocalRuntime } from "./run-until-idle.ts";
 import { openSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { startScheduler } from "./scheduler.ts";
+import { readSmtpSettings, startSmtpEndpoint } from "./smtp/smtp-endpoint.ts";
 import { printEntry } from "./terminal-log.ts";
 
 export interface LocalService {
@@ -51,6 +52,8 @@ export interface LocalService {
   /** The URL for callers. */
   publicUrl: string;
   sandbox: boolean;
+  /** Where it takes email by SMTP, `host:port`. Undefined without SMTP_PORT. */
+  smtpAddress: string | undefined;
   /** How far the service clock is ahead of the machine's clock. */
   aheadSeconds: number;
   /** Set if the data is a restored backup: nothing is sent until the operator resumes it. */
@@ -74,6 +77,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
   process.env.TZ = "UTC";
   try {
     checkSettings(settings);
+    const smtpSettings = readSmtpSettings(settings);
     const dataDir = settings.DATA_DIR || ".data";
     const folder = openDataFolder(dataDir);
     cleanups.push(async () => folder.close());
@@ -114,6 +118,8 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
     });
     cleanups.push(() => operator.stop());
     const api = withConsole(createGateway(groups, fallback, isKnown), folder.path("console"));
+    const smtp = smtpSettings && (await startSmtpEndpoint(smtpSettings, logFailure));
+    cleanups.push(async () => smtp?.stop(shutdownSeconds));
     front.setHandler(sandbox ? withSandbox(api, createLocalApi(runtime), sandbox) : api);
     if (!sandbox)
       log.info("real mail goes out", {
@@ -126,6 +132,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
       url: front.url,
       publicUrl,
       sandbox: Boolean(sandbox),
+      smtpAddress: smtp?.address,
       aheadSeconds: runtime.time.offsetSeconds(),
       sendingStop: stopReason,
       stop,

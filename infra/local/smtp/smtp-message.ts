@@ -1,0 +1,175 @@
+// A message that came by SMTP, in the fields of POST /send: the parts of MIME, and options in
+// headers X-Pennymail-*.
+import PostalMime, { type Attachment, decodeWords, type Email, type Header } from "postal-mime";
+import { invalid } from "../../../shared/errors.ts";
+import {
+  type TranslatedFields,
+  toLiteral,
+  wrongField,
+} from "../../../shared/http/compat/translated-mail.ts";
+import { isObject, parseJson } from "../../../shared/kernel/json.ts";
+
+/**
+ * One mail for each recipient of the envelope, who gets the message alone. Throws 400 that names
+ * the header or the part.
+ */
+export async function readMessage(
+  bytes: Uint8Array,
+  recipients: string[],
+): Promise<TranslatedFields[]> {
+  const email = await PostalMime.parse(bytes, {
+    attachmentEncoding: "base64",
+    maxNestingDepth: 50,
+    maxHeadersSize: maxHeaderBytes,
+  }).catch((cause: unknown) => {
+    throw invalid("The message is not valid MIME", { cause });
+  });
+  // The parser leaves encoded words (RFC 2047) of further headers as they are.
+  const headers = email.headers.map((header) => ({ ...header, value: decodeWords(header.value) }));
+  const shared = toSharedFields({ ...email, headers });
+  const names = namesByAddress(email);
+  return recipients.map((recipient) => {
+    const name = names.get(recipient.toLowerCase());
+    return { ...shared, to: name ? { email: recipient, name } : recipient };
+  });
+}
+
+const maxHeaderBytes = 256 * 1024;
+
+/** The header Message-ID, which is known before the message is parsed. */
+export function readMessageId(bytes: Buffer): string | undefined {
+  const start = bytes.subarray(0, maxHeaderBytes).toString("latin1");
+  const [headers = ""] = start.split(/\r?\n\r?\n/, 1);
+  return /^message-id:\s*(<[^<>\s]{1,500}>)/im.exec(headers)?.[1];
+}
+
+/** The names in the headers To and Cc. */
+const namesByAddress = ({ to = [], cc = [] }: Email) =>
+  new Map([...to, ...cc].map(({ address = "", name }) => [address.toLowerCase(), name]));
+
+function toSharedFields(email: Email): Omit<TranslatedFields, "to"> {
+  const { from, replyTo, subject, html, text, attachments } = email;
+  const { address: fromEmail, name: fromName } = from ?? {};
+  if (!fromEmail) throw wrongField("From", "is required");
+  const options = readOptions(email.headers);
+  if (!subject && options.templateId === undefined) throw wrongField("Subject", "is required");
+  const parts = options.templateId === undefined ? toParts({ html, text }) : {};
+  return {
+    fromEmail,
+    fromName: fromName || undefined,
+    subject: subject ? toLiteral(subject) : undefined,
+    ...parts,
+    replyTo: replyTo?.length ? replyTo.flatMap(({ address }) => address ?? []) : undefined,
+    headers: toHeaders(email.headers),
+    attachments: attachments.map((file, i) => toAttachment(file, { i, html })),
+    ...options,
+  };
+}
+
+/** A message without a text has an empty one, because there is nothing to make it of. */
+const toParts = ({ html, text }: Pick<Email, "html" | "text">) => ({
+  html: html ? toLiteral(html) : undefined,
+  text: text || !html ? toLiteral(text ?? "") : undefined,
+});
+
+/** Headers that the service sets itself, and those that say how a message came here. */
+const leftOut = new Set(
+  (
+    "from to cc bcc subject reply-to sender date message-id mime-version return-path received " +
+    "dkim-signature delivered-to authentication-results x-received x-originating-ip"
+  ).split(" "),
+);
+const isLeftOut = (key: string): boolean =>
+  leftOut.has(key) || /^(content-|arc-|resent-|x-pennymail-)/.test(key);
+
+/** The first of several headers with one name. */
+const toHeaders = (headers: Header[]): Record<string, string> =>
+  Object.fromEntries(
+    headers
+      .filter(({ key }) => !isLeftOut(key))
+      .toReversed()
+      .map(({ originalKey, value }) => [originalKey, value]),
+  );
+
+function toAttachment(
+  { filename, mimeType, contentId, content }: Attachment,
+  { i, html = "" }: { i: number; html: string | undefined },
+) {
+  const cid = contentId?.replace(/^<|>$/g, "");
+  const isShown = cid !== undefined && /^image\//i.test(mimeType) && html.includes(`cid:${cid}`);
+  return {
+    filename: (filename || `attachment-${i + 1}`).replace(/[\\/]/g, "-"),
+    type: mimeType,
+    content: String(content),
+    ...(isShown && { contentId: cid }),
+  };
+}
+
+const prefix = "x-pennymail-";
+
+type OptionReader = (value: string, header: string) => Partial<TranslatedFields>;
+
+/** By the rest of the header's name. */
+const optionReaders: Record<string, OptionReader> = {
+  template: (value, header) => ({ templateId: readId(value, header) }),
+  variables: (value, header) => ({ variables: readObject(value, header) }),
+  metadata: (value, header) => ({
+    metadata: readObject(value, header) as TranslatedFields["metadata"],
+  }),
+  tags: (value) => ({
+    tags: value
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter(Boolean),
+  }),
+  site: (value, header) => ({ siteId: readId(value, header) }),
+  "scheduled-at": (value) => ({ scheduledAt: value }),
+  "track-opens": (value, header) => ({ trackOpens: readSwitch(value, header) }),
+  "track-clicks": (value, header) => ({ trackClicks: readSwitch(value, header) }),
+};
+
+function readOptions(headers: Header[]): Partial<TranslatedFields> {
+  const given = headers.filter(({ key }) => key.startsWith(prefix));
+  return Object.assign(
+    {},
+    ...given.map(({ key, originalKey, value }) => {
+      const name = key.slice(prefix.length);
+      if (!Object.hasOwn(optionReaders, name)) throw wrongField(originalKey, "is not supported");
+      return optionReaders[name]!(value, originalKey);
+    }),
+  );
+}
+
+function readId(value: string, header: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw wrongField(header, "must be an id such as 12");
+  return Number(value);
+}
+
+function readObject(value: string, header: string): Record<string, unknown> {
+  const parsed = parseJson(value);
+  if (!isObject(parsed)) throw wrongField(header, "must be a JSON object");
+  return parsed;
+}
+
+function readSwitch(value: string, header: string): boolean {
+  if (value !== "true" && value !== "false") throw wrongField(header, "must be true or false");
+  return value === "true";
+}
+
+/** Our names of fields to the headers and parts that they come from. */
+export const headerNames = {
+  fromEmail: "From",
+  fromName: "From",
+  to: "RCPT TO",
+  subject: "Subject",
+  replyTo: "Reply-To",
+  html: "HTML",
+  text: "Text",
+  attachments: "Attachments",
+  templateId: "X-Pennymail-Template",
+  variables: "X-Pennymail-Variables",
+  metadata: "X-Pennymail-Metadata",
+  tags: "X-Pennymail-Tags",
+  siteId: "X-Pennymail-Site",
+  scheduledAt: "X-Pennymail-Scheduled-At",
+};
