@@ -132,7 +132,10 @@ test("a template takes the place of the body, and a text can be alone", async ()
     html: expect.stringContaining("<p>London</p>"),
   });
   await transport.sendMail({ from, to: second, subject: "Text", text: "Only text" });
-  expect(await received(second)).toMatchObject({ text: "Only text", html: null });
+  expect(await received(second)).toMatchObject({
+    text: expect.stringMatching(/^Only text\s*$/),
+    html: null,
+  });
 });
 
 test("a repeated Message-ID is sent once; another message with it is refused", async () => {
