@@ -104,7 +104,7 @@ export const groupRights: Record<string, GroupRights> = {
   // The handler asks for an operator.
   system: { read: ["account:read"], write: [] },
   tags: rightsIn("audience"),
-  snippets: rightsIn("content"),
+  snippets: { read: ["content:read"], write: ["content:write", "content:read"] },
   "template-folders": rightsIn("content"),
   templates: { read: ["content:read"], write: ["content:write", "content:read"] },
   topics: rightsIn("audience"),

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import * as snippetUses from "../../shared/domain/campaigns/snippet-uses.ts";
+import * as snippetRendering from "../../shared/domain/content/snippet-rendering.ts";
 import * as snippetSchema from "../../shared/domain/content/snippet-schema.ts";
 import * as snippet from "../../shared/domain/content/snippets.ts";
+import { Variables } from "../../shared/domain/sending/accept/message-fields.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { SiteFilter } from "../../shared/kernel/digits.ts";
@@ -10,6 +12,13 @@ const snippetError =
   "A field is not valid, a part is not valid Liquid, or the snippet would use itself " +
   "(`snippet_cycle`).";
 
+const SnippetDraft = z
+  .object({
+    ...snippetRendering.snippetDraftFields,
+    variables: Variables.default({}).describe("Values for the Liquid variables."),
+  })
+  .meta({ id: "SnippetDraft", examples: [{ variables: { firstName: "Ada" } }] });
+
 export const snippets = routeGroup("snippets", [
   route("GET /snippets", "List snippets", {
     description:
@@ -17,6 +26,13 @@ export const snippets = routeGroup("snippets", [
     level: "site",
     query: PageQuery.extend({
       siteId: SiteFilter,
+      search: z
+        .string()
+        .min(1)
+        .max(60)
+        .optional()
+        .describe("Part of the name, ignoring case and accents.")
+        .meta({ examples: ["footer"] }),
     }),
     returns: pagedSchema("snippets", snippetSchema.SnippetMeta),
     handle: async ({ caller, query }) => {
@@ -55,9 +71,12 @@ export const snippets = routeGroup("snippets", [
     returns: snippetSchema.Snippet,
     errors: {
       400: snippetError,
-      409: "The content is not that of the given `version` any more (`snippet_changed`).",
+      409:
+        "The content is not that of the given `version` any more (`snippet_changed`), something " +
+        "uses the snippet under its old name (`in_use`), or another snippet of the site has the " +
+        "new one (`snippet_exists`).",
     },
-    handle: ({ caller, params, body }) => snippet.change(caller, params.id, body),
+    handle: ({ caller, params, body }) => snippetUses.change(caller, params.id, body),
   }),
   route("DELETE /snippets/:id", "Delete a snippet", {
     description: "Email that was already accepted with the snippet is still sent.",
@@ -80,6 +99,18 @@ export const snippets = routeGroup("snippets", [
     handle: async ({ caller, params }) => ({
       uses: await snippetUses.listUses(caller, params.id),
     }),
+  }),
+  route("POST /snippets/:id/render", "Preview a snippet", {
+    right: "content:read",
+    description:
+      "Renders the snippet, or the given draft of it, as email brings it in, with the given " +
+      "variables. A layout is rendered around a sample text. Sends nothing.",
+    level: "site",
+    preview: true,
+    body: SnippetDraft,
+    returns: snippetRendering.RenderedSnippet,
+    errors: { 400: "A part is not valid Liquid, or rendering takes too long." },
+    handle: ({ caller, params, body }) => snippetRendering.render(caller, params.id, body),
   }),
   route("POST /snippets/:id/restore", "Restore a version of a snippet", {
     operationId: "restoreSnippet",

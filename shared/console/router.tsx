@@ -368,6 +368,25 @@ const template = createRoute({
   ),
 });
 
+const snippets = createRoute({
+  getParentRoute: () => shell,
+  path: "/snippets",
+  validateSearch: (search: Search): { search?: string | undefined } => text(search, "search"),
+  component: lazyRouteComponent(
+    () => import("./screens/templates/snippets/snippets.tsx"),
+    "Snippets",
+  ),
+});
+const snippet = createRoute({
+  getParentRoute: () => shell,
+  path: "/snippets/$id",
+  params: idInPath,
+  component: lazyRouteComponent(
+    () => import("./screens/templates/snippets/snippet-screen.tsx"),
+    "SnippetScreen",
+  ),
+});
+
 export const router = createRouter({
   basepath: "/app",
   routeTree: root.addChildren([
@@ -392,6 +411,8 @@ export const router = createRouter({
       sequence,
       templates,
       template,
+      snippets,
+      snippet,
       media,
       scoring,
       holidays,

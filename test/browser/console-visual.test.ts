@@ -255,7 +255,7 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     const put = (subject: string) => call("PUT", `/templates/${templateId}`, { subject });
     expectStatus(200, await put("Theirs"));
     await page.getByRole("button", { name: "Save template" }).click();
-    await page.getByText("Somebody else has saved this template").waitFor();
+    await page.getByText("Somebody else has saved this since").waitFor();
     await page.getByRole("link", { name: "Templates" }).last().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("changes that are not saved").waitFor();

@@ -4,7 +4,7 @@ import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { preview } from "../../shared/domain/campaigns/campaign-preview.ts";
-import { removeUnused } from "../../shared/domain/campaigns/snippet-uses.ts";
+import { change, removeUnused } from "../../shared/domain/campaigns/snippet-uses.ts";
 import { readDirectory } from "../../shared/domain/content/snippet-directory.ts";
 import { NewSnippet } from "../../shared/domain/content/snippet-schema.ts";
 import * as snippets from "../../shared/domain/content/snippets.ts";
@@ -129,5 +129,28 @@ test("a template that is saved while a snippet is deleted either prevents that o
     removeUnused(from.caller, id),
   ]);
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
+  await from.provider.stop();
+});
+
+test("a template that is saved while a snippet is renamed either prevents that or fails", async () => {
+  const from = await createSender("postmark");
+  const { id } = await save(from, "note", "<p>one</p>");
+  const results = await Promise.allSettled([
+    saveTemplate(from, "{% render 'note' %}"),
+    change(from.caller, id, { name: "remark" }),
+  ]);
+  expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
+  await from.provider.stop();
+});
+
+test("a rename that died halfway is finished by the next change of the snippet", async () => {
+  const from = await createSender("postmark");
+  const { id } = await save(from, "note", "<p>one</p>");
+  await snippets.close(from.caller, id);
+  await expect(saveTemplate(from, "{% render 'note' %}")).rejects.toThrow();
+  await change(from.caller, id, { html: "<p>two</p>" });
+  await saveTemplate(from, "{% render 'note' %}");
+  const directory = await readDirectory(from.caller.orgId, from.siteId);
+  expect(Object.keys(directory).sort()).toEqual([`s${id}`, "v"]);
   await from.provider.stop();
 });

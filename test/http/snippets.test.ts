@@ -152,6 +152,80 @@ describe("snippets", () => {
     await save(client, "header", "again");
   });
 
+  it("get a new name while nothing uses them", async () => {
+    const client = await signup();
+    const { id } = await save(client, "header", "<h1>Shop</h1>");
+    await save(client, "footer", "<p>Bye</p>");
+    const template = expectStatus(201, await saveTemplate(client, "{% render 'header' %}")).body
+      .data;
+    expect(await change(client, id, { name: "top", html: "<h1>New</h1>" })).toMatchObject({
+      status: 409,
+      body: { code: "in_use", details: [{ path: `templates.${template.id}` }] },
+    });
+    expect((await renderTemplate(client, template.id)).html).toBe("<h1>Shop</h1>");
+    expectStatus(200, await client.call("PUT", `/templates/${template.id}`, { html: "<p>x</p>" }));
+    expect(await change(client, id, { name: "footer" })).toMatchObject({
+      status: 409,
+      body: { code: "snippet_exists" },
+    });
+    expect((await change(client, id, { name: "top", html: "{{" })).status).toBe(400);
+    // The refused changes leave the snippet usable under its old name.
+    const { id: other } = expectStatus(201, await saveTemplate(client, "{% render 'header' %}"))
+      .body.data;
+    expectStatus(200, await client.call("DELETE", `/templates/${other}`));
+    const renamed = expectStatus(200, await change(client, id, { name: "top" })).body.data;
+    expect(renamed).toMatchObject({ name: "top", version: 2, html: "<h1>Shop</h1>" });
+    expect((await saveTemplate(client, "{% render 'header' %}")).status).toBe(400);
+    const next = expectStatus(201, await saveTemplate(client, "{% render 'top' %}")).body.data;
+    expect((await renderTemplate(client, next.id)).html).toBe("<h1>Shop</h1>");
+    await save(client, "header", "<b>another</b>");
+  });
+
+  it("are found by a part of their name", async () => {
+    const client = await signup();
+    for (const name of ["Header", "Fußzeile", "Café"]) await save(client, name, "<p>x</p>");
+    const find = async (search: string) =>
+      (
+        await client.call<{ snippets: { name: string }[] }>("GET", `/snippets?search=${search}`)
+      ).body.data.snippets.map(({ name }) => name);
+    expect(await find("cafe")).toEqual(["Café"]);
+    expect(await find("e")).toEqual(["Café", "Fußzeile", "Header"]);
+    expect(await find("none")).toEqual([]);
+  });
+
+  it("are previewed as email brings them in, saved or as a draft", async () => {
+    const client = await signup();
+    await save(client, "logo", "<b>{{ shop }}</b>");
+    const sign = await save(client, "sign", "{% render 'logo' %}<p>{{ name }}</p>", {
+      text: "Bye",
+    });
+    const preview = (id: number, draft: object) =>
+      client.call<{ html: string; text: string | null; missingVariables: string[] }>(
+        "POST",
+        `/snippets/${id}/render`,
+        draft,
+      );
+    const variables = { name: "<Ada>" };
+    expect((await preview(sign.id, { variables })).body.data).toEqual({
+      html: "<b></b><p>&lt;Ada&gt;</p>",
+      text: "Bye",
+      missingVariables: ["shop"],
+    });
+    const draft = { html: "<i>{{ name }}</i>", text: null, variables };
+    expect((await preview(sign.id, draft)).body.data).toEqual({
+      html: "<i>&lt;Ada&gt;</i>",
+      text: null,
+      missingVariables: [],
+    });
+    const frame = await save(client, "frame", "<div>{{ content }}</div>");
+    expect((await preview(frame.id, {})).body.data.html).toBe("<div><p>…</p></div>");
+    expect(await preview(sign.id, { html: "{% render 'gone' %}" })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "html" }] },
+    });
+    expect((await preview(sign.id, { html: "{{" })).status).toBe(400);
+  });
+
   it("keep their names apart within a site, and refuse names that Liquid cannot quote", async () => {
     const client = await signup();
     await save(client, "header", "<b>1</b>");

@@ -69,6 +69,7 @@ const extras = [
   "PUT /snippets/{id}",
   "DELETE /snippets/{id}",
   "GET /snippets/{id}/uses",
+  "POST /snippets/{id}/render",
   "POST /snippets/{id}/restore",
   "POST /templates/{id}/check", // links, images, size
   "POST /templates/{id}/test", // test mails

@@ -16,6 +16,7 @@ import type {
   ListRequestsQuery,
   ListSegmentsQuery,
   ListSendsQuery,
+  ListSnippetsQuery,
   ListSuppressionsQuery,
   ListTagsQuery,
   ListTemplatesQuery,
@@ -24,6 +25,8 @@ import type {
   NewContactAction,
   Pagination,
   SegmentRules,
+  SnippetDraftInput,
+  SnippetMeta,
   TemplateDraftInput,
 } from "pennymail";
 import { t } from "../language/translate.ts";
@@ -68,6 +71,7 @@ const namedRecords = {
   sequences: (query: NameQuery) => api.sequences.list(query),
   segments: (query: NameQuery) => api.segments.list(query),
   templates: (query: NameQuery) => api.templates.list(query),
+  snippets: (query: NameQuery) => api.snippets.list(query),
 };
 interface NameQuery {
   siteId: number;
@@ -418,7 +422,21 @@ export const queries = {
   siteSnippets: (siteId: number) =>
     queryOptions({
       queryKey: ["snippets", "site", siteId],
-      queryFn: () => api.snippets.list({ siteId, limit: pageLimit }),
+      queryFn: async () => {
+        const snippets: SnippetMeta[] = [];
+        for await (const one of api.snippets.list({ siteId, limit: pageLimit })) snippets.push(one);
+        return { snippets };
+      },
+    }),
+  snippetPages: (filter: FilterOf<ListSnippetsQuery>) =>
+    pagesOf(["snippets", "pages", filter], (page) => api.snippets.list({ ...filter, ...page })),
+  snippetUses: (id: number) =>
+    queryOptions({ queryKey: ["snippets", "uses", id], queryFn: () => api.snippets.listUses(id) }),
+  renderedSnippet: (id: number, draft: SnippetDraftInput) =>
+    queryOptions({
+      queryKey: ["snippets", "rendered", id, draft],
+      queryFn: () => api.snippets.render(id, draft),
+      placeholderData: keepPreviousData,
     }),
   snippet: (id: number) =>
     queryOptions({ queryKey: ["snippets", id], queryFn: () => api.snippets.get(id) }),

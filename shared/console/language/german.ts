@@ -35,6 +35,7 @@ export const german: Catalog = {
     "nur, was sie wissen müssen.",
   "<link>Sequences</link> · {status} {active} in it now · {completed} completed":
     "<link>Automationen</link> · {status} {active} derzeit darin · {completed} abgeschlossen",
+  "<link>Snippets</link> · Version {version}": "<link>Bausteine</link> · Version {version}",
   "<link>Templates</link> · Version {version}": "<link>Vorlagen</link> · Version {version}",
   "A campaign is one email to a list, a tag or a segment.":
     "Eine Kampagne ist eine E-Mail an eine Liste, ein Tag oder ein Segment.",
@@ -49,6 +50,8 @@ export const german: Catalog = {
     "Eine Kampagne mit Varianten kann nicht wiederkehren. Entfernen Sie sie zuerst.",
   "A change of the snippet appears in each email that has it.":
     "Änderungen am Baustein erscheinen in jeder E-Mail, die ihn enthält.",
+  "A change that you save appears in all of these at once.":
+    "Eine gespeicherte Änderung erscheint sofort in allen diesen.",
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
   "a click": "einem Klick",
@@ -393,6 +396,10 @@ export const german: Catalog = {
   "A site is a brand with its own audience, forms and emails.":
     "Eine Website ist eine Marke mit eigenem Empfängerkreis, eigenen Formularen und E-Mails.",
   "A smaller improvement": "Eine kleinere Verbesserung",
+  ["A snippet is a piece such as a header or a signature. When you change it, every " +
+    "email that has it changes too."]:
+    "Ein Baustein ist ein Teil wie ein Kopf oder eine Signatur. Wenn Sie ihn ändern, " +
+    "ändert sich jede E-Mail, die ihn enthält.",
   "A status in the file counts more.": "Ein Status in der Datei hat Vorrang.",
   "A summary has the totals of the site, its days and its campaigns. Nobody gets one yet.":
     "Eine Zusammenfassung enthält die Summen der Website, ihre Tage und ihre Kampagnen. " +
@@ -626,6 +633,8 @@ export const german: Catalog = {
   "Around the email": "Um die E-Mail herum",
   "As it is": "Original",
   "As it looks for": "Ansicht für",
+  "As it looks, with the same blocks as an email":
+    "So wie er aussieht, mit denselben Blöcken wie eine E-Mail",
   "As JSON.": "Als JSON.",
   "As wide as the email": "So breit wie die E-Mail",
   "As wide as the text": "So breit wie der Text",
@@ -683,6 +692,7 @@ export const german: Catalog = {
   Billing: "Abrechnung",
   "Blind copy of each email to (optional)": "Blindkopie jeder E-Mail an (optional)",
   Block: "Block",
+  Blocks: "Blöcke",
   "Blocks of the email": "Blöcke der E-Mail",
   Bold: "Fett",
   "Bottom left corner": "Ecke unten links",
@@ -774,6 +784,7 @@ export const german: Catalog = {
   "Change the brand": "Marke ändern",
   "Change the key": "Schlüssel ändern",
   "Change the lead score": "Punktestand ändern",
+  "Change the snippet": "Baustein ändern",
   "Change the time": "Zeitpunkt ändern",
   "Change to {plan}": "Zu {plan} wechseln",
   Changed: "Geändert",
@@ -971,6 +982,7 @@ export const german: Catalog = {
   "Copy from here on": "Ab hier kopieren",
   "Copy of every single email to (optional)": "Kopie jeder einzelnen E-Mail an (optional)",
   "Copy of {name}": "Kopie von {name}",
+  "Copy snippet": "Baustein kopieren",
   "Copy template": "Vorlage kopieren",
   "Copy the address": "Adresse kopieren",
   "Copy the address for the provider": "Adresse für den Anbieter kopieren",
@@ -995,11 +1007,13 @@ export const german: Catalog = {
   "Create a segment": "Segment erstellen",
   "Create a site and send a test email first.":
     "Legen Sie zuerst eine Website an und senden Sie eine Test-E-Mail.",
+  "Create a snippet": "Baustein anlegen",
   "Create a template": "Vorlage erstellen",
   "Create account": "Konto erstellen",
   "Create an account": "Konto erstellen",
   "Create an API key": "API-Schlüssel erstellen",
   "Create campaign": "Kampagne erstellen",
+  "Create copy": "Kopie anlegen",
   "Create draft": "Entwurf erstellen",
   "Create field": "Feld erstellen",
   "Create folder": "Ordner erstellen",
@@ -1009,6 +1023,7 @@ export const german: Catalog = {
   "Create segment": "Segment erstellen",
   "Create sequence": "Automation erstellen",
   "Create site": "Website anlegen",
+  "Create snippet": "Baustein anlegen",
   "Create tag": "Tag erstellen",
   "Create the template": "Vorlage erstellen",
   "Create topic": "Thema erstellen",
@@ -1066,6 +1081,8 @@ export const german: Catalog = {
   "Delete sender": "Absender löschen",
   "Delete sequence": "Automation löschen",
   "Delete site": "Website löschen",
+  "Delete snippet": "Baustein löschen",
+  "Delete snippet “{name}”": "Baustein „{name}“ löschen",
   "Delete step": "Schritt löschen",
   "Delete template": "Vorlage löschen",
   "Delete the step": "Den Schritt löschen",
@@ -1346,6 +1363,8 @@ export const german: Catalog = {
   "Footer text (optional)": "Fußzeilentext (optional)",
   "For 30, 60 or 90 days a contact gets no marketing email, and stays subscribed.":
     "Ein Kontakt erhält 30, 60 oder 90 Tage lang keine Marketing-E-Mails und bleibt angemeldet.",
+  "For emails with a plain text of their own that has the snippet.":
+    "Für E-Mails mit einem eigenen Nur-Text, der den Baustein enthält.",
   "For everybody": "Für alle",
   "For Excel": "Für Excel",
   "For the moment": "Vorübergehend",
@@ -1468,6 +1487,7 @@ export const german: Catalog = {
   "Hours until a reminder to confirm (optional)":
     "Stunden bis zur Erinnerung an die Bestätigung (optional)",
   "How cells are read": "Wie Zellen gelesen werden",
+  "How it is edited": "Wie er bearbeitet wird",
   "How many conditions must hold": "Wie viele Bedingungen zutreffen müssen",
   "How many contacts order, sign up or do something else afterwards.":
     "Wie viele Kontakte danach bestellen, sich anmelden oder etwas anderes tun.",
@@ -1475,6 +1495,8 @@ export const german: Catalog = {
   HTML: "HTML",
   "HTML ({name})": "HTML ({name})",
   "HTML of your own": "Eigenes HTML",
+  "HTML that stands around an email, which takes the place of a field":
+    "HTML, das um eine E-Mail herum steht. Die E-Mail tritt an die Stelle eines Feldes.",
   "HTML that you write or paste": "Selbst geschriebenes oder eingefügtes HTML",
   Id: "ID",
   "Identity provider": "Identitätsanbieter",
@@ -1595,6 +1617,9 @@ export const german: Catalog = {
   "It has HTML of its own, written by a program.":
     "Sie hat eigenes HTML, das ein Programm geschrieben hat.",
   "It has not been sent yet.": "Sie wurde noch nicht gesendet.",
+  "It is in use, so it keeps its name and cannot be deleted. Take it out of these:":
+    "Er wird verwendet, deshalb behält er seinen Namen und kann nicht gelöscht werden. " +
+    "Nehmen Sie ihn hier heraus:",
   "It is made from the HTML when the email is sent.":
     "Er entsteht aus dem HTML, wenn die E-Mail gesendet wird.",
   "It is no longer part of “{name}”.": "Sie gehört nicht mehr zu „{name}“.",
@@ -1677,6 +1702,8 @@ export const german: Catalog = {
   Late: "Verspätet",
   "Latest campaigns": "Letzte Kampagnen",
   "Latest event": "Letztes Ereignis",
+  Layout: "Rahmen",
+  "Layout: it stands around an email": "Rahmen: Er steht um eine E-Mail herum",
   "Lead score": "Punktestand",
   "Lead scoring": "Lead-Scoring",
   "Leads to": "Führt zu",
@@ -1699,8 +1726,7 @@ export const german: Catalog = {
   "Let the provider report what happens": "Meldungen des Anbieters einrichten",
   "Let visitors of your pages sign up, with proof of consent":
     "Besucher Ihrer Seiten melden sich an, mit Nachweis der Einwilligung",
-  "Letters, digits and spaces. It cannot be changed later.":
-    "Buchstaben, Ziffern und Leerzeichen. Später nicht mehr änderbar.",
+  "Letters, digits, spaces and _ . -": "Buchstaben, Ziffern, Leerzeichen und _ . -",
   Light: "Hell",
   "Limit {limitText}": "Grenze {limitText}",
   Line: "Zeile",
@@ -1856,6 +1882,7 @@ export const german: Catalog = {
   "New segment": "Neues Segment",
   "New sender": "Neuer Absender",
   "New sequence": "Neue Automation",
+  "New snippet": "Neuer Baustein",
   "New summary": "Neue Zusammenfassung",
   "New tag": "Neues Tag",
   "New template": "Neue Vorlage",
@@ -1931,6 +1958,8 @@ export const german: Catalog = {
   "No sequence has this status": "Keine Automation hat diesen Status",
   "No sequence yet": "Noch keine Automation",
   "No site yet": "Noch keine Website",
+  "No snippet matches": "Kein Baustein passt",
+  "No snippet yet": "Noch kein Baustein",
   "No submission yet": "Noch keine Einsendung",
   "No subscribed contact is found": "Kein angemeldeter Kontakt gefunden",
   "No such mailbox": "Postfach existiert nicht",
@@ -1996,6 +2025,9 @@ export const german: Catalog = {
   "Nothing is sent. Times are in {timezone}.":
     "Es wird nichts gesendet. Zeiten gelten in {timezone}.",
   "Nothing new": "Nichts Neues",
+  "Nothing uses it yet. Add the block “Snippet” to an email to have it there.":
+    "Noch verwendet ihn nichts. Fügen Sie einer E-Mail den Block „Baustein“ hinzu, damit " +
+    "er dort erscheint.",
   "Nothing was delivered yet.": "Noch wurde nichts zugestellt.",
   "Nothing was found.": "Nichts gefunden.",
   notice: "Hinweis",
@@ -2119,6 +2151,7 @@ export const german: Catalog = {
   "Parts in {name}": "Teile in {name}",
   "Parts of the email": "Teile der E-Mail",
   "Parts of the sequence": "Teile der Automation",
+  "Parts of the snippet": "Teile des Bausteins",
   Passed: "Durchgelaufen",
   Password: "Passwort",
   "password two-step second factor mfa authenticator recovery codes sessions":
@@ -2153,6 +2186,7 @@ export const german: Catalog = {
   "Pictures that you add here or in an email can be used in every email.":
     "Bilder, die Sie hier oder in einer E-Mail hinzufügen, lassen sich in jeder E-Mail " +
     "verwenden.",
+  "Pieces that several emails have in common": "Teile, die mehrere E-Mails gemeinsam haben",
   "Place in the JSON of the response": "Stelle im JSON der Antwort",
   "Plain text": "Nur-Text",
   Plan: "Tarif",
@@ -2179,6 +2213,7 @@ export const german: Catalog = {
   "Preference page of {name}": "E-Mail-Einstellungen von {name}",
   Preview: "Vorschau",
   "Preview of the email": "Vorschau der E-Mail",
+  "Preview of the snippet": "Vorschau des Bausteins",
   "Preview text": "Vorschautext",
   "Preview text (optional)": "Vorschautext (optional)",
   "Preview text ({name})": "Vorschautext ({name})",
@@ -2287,6 +2322,7 @@ export const german: Catalog = {
   "Rename campaign": "Kampagne umbenennen",
   "Rename folder": "Ordner umbenennen",
   "Rename list": "Liste umbenennen",
+  "Rename snippet": "Baustein umbenennen",
   "Rename {name}": "{name} umbenennen",
   "Renews on {date}.": "Verlängert sich am {date}.",
   "Replace recovery codes": "Wiederherstellungscodes ersetzen",
@@ -2386,7 +2422,6 @@ export const german: Catalog = {
   "Save the date": "Termin vormerken",
   "Save the segment to see who they are.": "Speichern Sie das Segment, um zu sehen, wer es ist.",
   "Save the steps": "Die Schritte speichern",
-  "Save the template": "Die Vorlage speichern",
   "Save times": "Zeiten speichern",
   "Save topic": "Thema speichern",
   "Save webhook": "Webhook speichern",
@@ -2426,6 +2461,7 @@ export const german: Catalog = {
   "Search email or name": "E-Mail oder Namen suchen",
   "Search photos": "Fotos suchen",
   "Search pictures": "Bilder suchen",
+  "Search snippets": "Bausteine suchen",
   "Search templates": "Vorlagen suchen",
   Searching: "Suche läuft",
   Second: "Zweites",
@@ -2537,6 +2573,7 @@ export const german: Catalog = {
   "Show all recurring campaigns": "Alle wiederkehrenden Kampagnen anzeigen",
   "Show all segments": "Alle Segmente anzeigen",
   "Show all sequences": "Alle Automationen anzeigen",
+  "Show all snippets": "Alle Bausteine zeigen",
   "Show all steps": "Alle Schritte anzeigen",
   "Show all templates": "Alle Vorlagen anzeigen",
   "Show as table": "Als Tabelle anzeigen",
@@ -2589,6 +2626,7 @@ export const german: Catalog = {
   Small: "Klein",
   Snippet: "Baustein",
   "Snippet: {name}": "Baustein: {name}",
+  Snippets: "Bausteine",
   "Social links": "Social-Media-Links",
   Soft: "Sanft",
   "Soft bounces in a row that suppress an address (optional)":
@@ -2599,11 +2637,11 @@ export const german: Catalog = {
     "Jemand anders hat die Schritte geändert, seit Sie begonnen haben, deshalb lassen sich " +
     "Ihre nicht speichern. Verwerfen Sie Ihre Änderungen, um mit den neuen Schritten " +
     "weiterzumachen.",
-  ["Somebody else has saved this template since you opened it, so yours is not saved yet. " +
-    "The version that you replace stays in the list of versions."]:
-    "Jemand anders hat diese Vorlage gespeichert, seit Sie sie geöffnet haben, deshalb ist " +
-    "Ihre noch nicht gespeichert. Die Version, die Sie ersetzen, bleibt in der Liste der " +
-    "Versionen.",
+  ["Somebody else has saved this since you opened it, so your changes are not saved " +
+    "yet. The version that you replace stays in the list of versions."]:
+    "Jemand anders hat dies gespeichert, seit Sie es geöffnet haben, deshalb sind Ihre " +
+    "Änderungen noch nicht gespeichert. Die Version, die Sie ersetzen, bleibt in der Liste " +
+    "der Versionen.",
   "Somebody has changed the steps since the draft was made. Those changes are lost.":
     "Jemand hat die Schritte geändert, seit der Entwurf erstellt wurde. Diese Änderungen " +
     "gehen verloren.",
@@ -2758,6 +2796,8 @@ export const german: Catalog = {
     "Das Archiv von {name} ist ausgeschaltet. <link>Schalten Sie es in den Einstellungen " +
     "der Website ein.</link>",
   "The big one": "Das Wichtigste",
+  "The block is a copy then, which does not follow the snippet any more.":
+    "Der Block ist dann eine Kopie und folgt dem Baustein nicht mehr.",
   "The button has no link yet.": "Der Button hat noch keinen Link.",
   "The campaign is a draft again.": "Die Kampagne ist wieder ein Entwurf.",
   "The campaign is being sent.": "Die Kampagne wird gesendet.",
@@ -2954,6 +2994,10 @@ export const german: Catalog = {
     "Die Automation ist nicht aktiv: Kontakte warten, bis Sie sie aktivieren.",
   "The sequence reads this field.": "Die Automation liest dieses Feld.",
   "The setting PEXELS_API_KEY turns it on.": "Die Einstellung PEXELS_API_KEY schaltet sie ein.",
+  ["The snippet and its versions are gone for good. Emails that are on their way " +
+    "are still sent."]:
+    "Der Baustein und seine Versionen sind endgültig gelöscht. E-Mails, die unterwegs " +
+    "sind, werden noch gesendet.",
   "The story of the month, and two short reads":
     "Die Geschichte des Monats und zwei kurze Beiträge",
   "The subject of the campaign or template": "Betreff der Kampagne oder Vorlage",
@@ -3068,6 +3112,7 @@ export const german: Catalog = {
   "This segment does not exist": "Dieses Segment gibt es nicht",
   "This sequence": "Diese Automation",
   "This sequence does not exist": "Diese Automation gibt es nicht",
+  "This snippet does not exist": "Diesen Baustein gibt es nicht",
   "This template does not exist": "Diese Vorlage gibt es nicht",
   "This text is sent as it is. Empty it to have it made from the HTML.":
     "Dieser Text wird so gesendet. Leeren Sie ihn, damit er aus dem HTML entsteht.",
@@ -3083,10 +3128,6 @@ export const german: Catalog = {
   Timeline: "Zeitachse",
   To: "An",
   "To (optional)": "An (optional)",
-  ["To change the snippet, turn it into a block, change that, and save it as a snippet " +
-    "with the same name."]:
-    "Um den Baustein zu ändern, wandeln Sie ihn in einen Block um, bearbeiten diesen und " +
-    "speichern ihn unter demselben Namen als Baustein.",
   "To do": "Offen",
   "To find it again.": "Um es wiederzufinden.",
   "to {email}": "an {email}",
@@ -3162,6 +3203,7 @@ export const german: Catalog = {
   "Use single sign-on in a new tab": "Single Sign-on in neuem Tab verwenden",
   "Use the brand of the site": "Marke der Website verwenden",
   "Use these rows": "Diese Zeilen verwenden",
+  "Used by": "Verwendet von",
   User: "Benutzer",
   "Usual columns": "Standardspalten",
   "Usually {rate}": "Üblich: {rate}",
@@ -3352,6 +3394,7 @@ export const german: Catalog = {
   write: "schreiben",
   "Write a name, a colon and a value: {wrong}":
     "Schreiben Sie einen Namen, einen Doppelpunkt und einen Wert: {wrong}",
+  "Write the text of the snippet.": "Schreiben Sie den Text des Bausteins.",
   "Write the text.": "Schreiben Sie den Text.",
   Wrong: "Falsch",
   Yes: "Ja",
@@ -3380,6 +3423,12 @@ export const german: Catalog = {
     "Sie bearbeiten ab dann das HTML dieser E-Mail. Es gibt kein Zurück: Aus Code wird " +
     "kein visuelles Design mehr. Nur die jetzt gespeicherten Versionen bleiben in der " +
     "Versionsliste visuell.",
+  ["You edit the HTML of this snippet from then on. Code cannot become a visual " +
+    "design again. Only the versions that are saved now stay visual in the list of " +
+    "versions."]:
+    "Sie bearbeiten ab dann das HTML dieses Bausteins. Code kann nicht wieder zu einem " +
+    "visuellen Entwurf werden. Nur die bisher gespeicherten Versionen bleiben in der Liste " +
+    "der Versionen visuell.",
   "You get this email because you signed up for it.":
     "Sie erhalten diese E-Mail, weil Sie sich dafür angemeldet haben.",
   "Your changes are saved with it.": "Ihre Änderungen werden dabei gespeichert.",

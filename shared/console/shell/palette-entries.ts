@@ -6,6 +6,7 @@ import {
   IconForms,
   IconListSearch,
   IconPlus,
+  IconPuzzle,
   IconRoute,
   IconSend,
   IconSettings,
@@ -45,6 +46,7 @@ const acts: Act[] = [
   { label: t("New campaign"), right: "marketing:write", to: { to: "/campaigns" }, key: "c" },
   { label: t("New sequence"), right: "marketing:write", to: { to: "/sequences" }, key: "c" },
   { label: t("New template"), right: "content:write", to: { to: "/templates" }, key: "c" },
+  { label: t("New snippet"), right: "content:write", to: { to: "/snippets" }, key: "c" },
   { label: t("New segment"), right: "audience:write", to: { to: "/segments/new" } },
   { label: t("New form"), right: "audience:write", to: { to: "/forms" }, key: "c" },
   {
@@ -109,6 +111,12 @@ const kinds: Partial<Record<NamedGroup, Kind>> = {
     icon: IconTemplate,
     right: "content:read",
     to: (id) => ({ to: "/templates/$id", params: { id } }),
+  },
+  snippets: {
+    group: t("Snippets"),
+    icon: IconPuzzle,
+    right: "content:read",
+    to: (id) => ({ to: "/snippets/$id", params: { id } }),
   },
   segments: {
     group: t("Segments"),
@@ -192,6 +200,10 @@ function useFixedEntries(): PaletteEntry[] {
       icon,
       run: () => navigate({ to }),
     })),
+    {
+      ...{ id: "to snippets", group: t("Go to"), label: t("Snippets"), icon: IconPuzzle },
+      run: () => navigate({ to: "/snippets" }),
+    },
     ...sections.map(([section, { label, words }]) => ({
       id: `settings ${section}`,
       group: t("Settings"),

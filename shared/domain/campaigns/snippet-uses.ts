@@ -1,10 +1,11 @@
 // What uses a snippet: templates, other snippets and the html of campaign variants. While something
-// uses it, it cannot be deleted.
+// uses it, it cannot be deleted or renamed.
 import * as z from "zod";
 import { contains } from "../../adapters/dynamodb/conditions.ts";
 import type { CallerScope } from "../../caller.ts";
 import { conflict } from "../../errors.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
+import type { Snippet, SnippetChanges } from "../content/snippet-schema.ts";
 import * as snippets from "../content/snippets.ts";
 import type { StoredCampaign } from "./stored-campaign.ts";
 import { recordsOf, stillToSend } from "./usage-search.ts";
@@ -47,10 +48,33 @@ const maxNamed = 20;
 
 /** Throws 409 `in_use` with up to 20 uses in `details`. */
 export async function removeUnused(caller: CallerScope, id: number): Promise<void> {
-  const { reopen } = await snippets.closeForDeletion(caller, id);
+  await closeUnused(caller, id);
+  await snippets.remove(caller, id);
+}
+
+/** Throws 409 `in_use` if the name changes while something uses the snippet. */
+export async function change(
+  caller: Parameters<typeof snippets.change>[0],
+  id: number,
+  changes: SnippetChanges,
+): Promise<Snippet> {
+  const { name } = changes;
+  if (name === undefined || name === (await snippets.find(caller, id)).name)
+    return snippets.change(caller, id, changes);
+  const { reopen } = await closeUnused(caller, id);
+  try {
+    return await snippets.change(caller, id, changes);
+  } catch (error) {
+    await reopen();
+    throw error;
+  }
+}
+
+async function closeUnused(caller: CallerScope, id: number): ReturnType<typeof snippets.close> {
+  const closed = await snippets.close(caller, id);
   const uses = await listUses(caller, id);
-  if (!uses.length) return snippets.remove(caller, id);
-  await reopen();
+  if (!uses.length) return closed;
+  await closed.reopen();
   const details = uses.slice(0, maxNamed).map(({ kind, id: userId, name }) => ({
     path: `${kind}s.${userId}`,
     message: `${kind} ${userId} "${name.slice(0, 100)}" uses it`,

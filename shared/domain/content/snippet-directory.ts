@@ -14,8 +14,8 @@ export interface SnippetEntry {
 }
 
 /**
- * Item: each attribute `s<id>` is a snippet. While it is being deleted it is `d<id>`: mail still
- * finds it, and nothing new can use it.
+ * Item: each attribute `s<id>` is a snippet. While it is being deleted or renamed it is
+ * `d<id>`: mail still finds it, and nothing new can use it.
  */
 export interface SnippetDirectory {
   v: number;
@@ -118,6 +118,15 @@ export function chainLength(
   };
   return Math.max(...[...usesOf.keys()].map(lengthOf));
 }
+
+/** The directory in which new things can use the snippet as it is now. */
+export function putEntry(directory: SnippetDirectory, entry: SnippetEntry): SnippetDirectory {
+  const { [`d${entry.id}` as const]: _, ...others } = directory;
+  return { ...others, [`s${entry.id}`]: entry } as SnippetDirectory;
+}
+
+export const isClosed = (directory: SnippetDirectory, id: number): boolean =>
+  directory[`d${id}`] !== undefined;
 
 /** For the transaction that stores something that uses these snippets. */
 export function usableChecks(

@@ -33,7 +33,7 @@ export const SnippetMeta = z
   .object({
     id: RecordId.describe("Id of the snippet, for GET /snippets/:id."),
     siteId: RecordSiteId,
-    name: z.string().describe("Name of the snippet, for `render` and `layout`. Never changes."),
+    name: z.string().describe("Name of the snippet, for `render` and `layout`."),
     version: Count.describe(
       "Rises by 1 with each change. Email is sent with the version it was accepted with.",
     ),
@@ -66,19 +66,21 @@ export type Snippet = z.output<typeof Snippet>;
 /** Checked by code: validators of other languages do not know classes of Unicode. */
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} _.-]*$/u;
 
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .refine((text) => namePattern.test(text), "can have letters, digits, spaces and _ . -")
+  .describe(
+    "Name, unique in its site, such as `footer`: letters, digits, spaces and `_ . -`, with a " +
+      "letter or digit first. It can be changed while nothing uses the snippet.",
+  );
+
 export const NewSnippet = z
   .object({
     siteId: NewSiteId,
-    name: z
-      .string()
-      .trim()
-      .min(1)
-      .max(60)
-      .refine((name) => namePattern.test(name), "can have letters, digits, spaces and _ . -")
-      .describe(
-        "Name, unique in its site, such as `footer`: letters, digits, spaces and `_ . -`, with a " +
-          "letter or digit first. It cannot be changed later.",
-      ),
+    name,
     html: html.default(null),
     text: text.default(null),
     designJson: bodyFields.designJson.default(null),
@@ -88,6 +90,7 @@ export type NewSnippet = z.output<typeof NewSnippet>;
 
 export const SnippetChanges = z
   .object({
+    name,
     html,
     text,
     designJson: bodyFields.designJson,

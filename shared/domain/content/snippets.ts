@@ -22,9 +22,11 @@ import {
 import {
   chainLength,
   findCycle,
+  isClosed,
   listEntries,
   maxSnippets,
   pinSnippets,
+  putEntry,
   readDirectory,
   replaceDirectoryWrite,
   type SnippetDirectory,
@@ -66,7 +68,13 @@ const toSnippet = (stored: StoredSnippet, body: SnippetBody): Snippet => ({
 /** Newest first, without bodies. */
 export async function list(
   caller: CallerScope,
-  { siteId, ...request }: PageRequest & { siteId?: number | undefined },
+  {
+    siteId,
+    ...request
+  }: PageRequest & {
+    siteId?: number | undefined;
+    search?: string | undefined;
+  },
 ): Promise<{ items: SnippetMeta[]; pagination: Pagination }> {
   return records.list<SnippetMeta>("SNIPPET", caller, {
     ...request,
@@ -89,14 +97,8 @@ export async function create(
   const stamp = await records.newRecordFields("SNIPPET");
   return retryOnConflict("The snippets of the site", async () => {
     const directory = await readDirectory(orgId, siteId);
-    const entries = listEntries(directory);
-    // A repeated request finds its own snippet.
-    if (entries.some((entry) => entry.name === name && entry.id !== stamp.id))
-      throw conflict(`The site has a snippet "${name}" already`, {
-        code: "snippet_exists",
-        details: [{ path: "name", message: "is taken" }],
-      });
-    if (entries.length >= maxSnippets)
+    requireFreeName(directory, stamp.id, name);
+    if (listEntries(directory).length >= maxSnippets)
       throw limitExceeded("name", `A site can have at most ${maxSnippets} snippets`);
     const content = await compileSnippet(orgId, directory, { name, body });
     const version = 1;
@@ -109,18 +111,30 @@ export async function create(
       record,
       extraWrites: [
         await storeSnippetWrite({ orgId, id: stamp.id, version }, body),
-        replaceDirectoryWrite(orgId, siteId, { ...directory, [`s${stamp.id}`]: entry }),
+        replaceDirectoryWrite(orgId, siteId, putEntry(directory, entry)),
       ],
     });
     return toSnippet(stored, body);
   });
 }
 
-/** Mail that was accepted before is sent with the version it was accepted with. */
+/** A repeated request finds its own snippet. */
+function requireFreeName(directory: SnippetDirectory, id: number, name: string): void {
+  if (listEntries(directory).some((entry) => entry.name === name && entry.id !== id))
+    throw conflict(`The site has a snippet "${name}" already`, {
+      code: "snippet_exists",
+      details: [{ path: "name", message: "is taken" }],
+    });
+}
+
+/**
+ * Mail that was accepted before is sent with the version it was accepted with. A new name needs a
+ * snippet that is closed, so that nothing uses the old one.
+ */
 export const change = (
   caller: Editor,
   id: number,
-  { version: baseVersion, ...given }: SnippetChanges,
+  { version: baseVersion, name: newName, ...given }: SnippetChanges,
 ): Promise<Snippet> =>
   retryOnConflict("The snippet", async () => {
     const { orgId, userId = null } = caller;
@@ -130,9 +144,14 @@ export const change = (
       readDirectory(orgId, stored.siteId),
     ]);
     const after: SnippetBody = { ...before, ...(given as Partial<SnippetBody>) };
-    if (JSON.stringify(after) === JSON.stringify(before)) return toSnippet(stored, before);
+    const { siteId } = stored;
+    const name = newName ?? stored.name;
+    const isRenamed = name !== stored.name;
+    if (!isRenamed && JSON.stringify(after) === JSON.stringify(before))
+      return toSnippet(stored, before);
     if (baseVersion !== undefined && baseVersion !== stored.version) throw snippetChanged();
-    const { name, siteId } = stored;
+    if (isRenamed && !isClosed(directory, id)) throw snippetChanged();
+    requireFreeName(directory, id, name);
     const content = await compileSnippet(orgId, directory, { name, body: after });
     requireSameParts(before, after);
     if (stored.isLayout && !content.isLayout) throw lostContent();
@@ -140,7 +159,7 @@ export const change = (
     const version = stored.version + 1;
     const replaced = [toVersion(stored), ...stored.replaced];
     const kept = replaced.slice(0, maxVersionsOfSnippet - 1);
-    const set = { ...content, version, savedAt: at, savedBy: userId, updatedAt: at };
+    const set = { ...content, name, version, savedAt: at, savedBy: userId, updatedAt: at };
     const entry = { id, name, version, uses: content.uses };
     await write(
       update(
@@ -149,7 +168,7 @@ export const change = (
         { if: equals("version", stored.version) },
       ),
       await storeSnippetWrite({ orgId, id, version }, after),
-      replaceDirectoryWrite(orgId, siteId, { ...directory, [`s${id}`]: entry }),
+      replaceDirectoryWrite(orgId, siteId, putEntry(directory, entry)),
       ...expireWrites(orgId, id, replaced.slice(maxVersionsOfSnippet - 1)),
     );
     return toSnippet({ ...stored, ...set, replaced: kept }, after);
@@ -188,13 +207,10 @@ export async function restore(caller: Editor, id: number, version: number): Prom
 }
 
 /**
- * Closes the snippet for new uses, and returns how to open it again. Something that is stored at
+ * Closes the snippet for new uses, before it is deleted or renamed, and returns how to open it again. Something that is stored at
  * the same time either sees that it is closed, or is found by the search for uses that follows.
  */
-export async function closeForDeletion(
-  caller: CallerScope,
-  id: number,
-): Promise<{ reopen(): Promise<void> }> {
+export async function close(caller: CallerScope, id: number): Promise<{ reopen(): Promise<void> }> {
   await moveEntry(caller, id, { from: "s", to: "d" });
   return { reopen: () => moveEntry(caller, id, { from: "d", to: "s" }) };
 }
@@ -213,14 +229,15 @@ const moveEntry = (
     await write(replaceDirectoryWrite(caller.orgId, siteId, moved));
   });
 
-/** Mail that was accepted with the snippet is still sent. */
+/** The snippet has to be closed. Mail that was accepted with it is still sent. */
 export const remove = (caller: CallerScope, id: number): Promise<void> =>
   retryOnConflict("The snippet", async () => {
     const { orgId } = caller;
     const stored = await records.find<StoredSnippet>("SNIPPET", caller, id);
     const { siteId, version } = stored;
     const directory = await readDirectory(orgId, siteId);
-    const { [`s${id}` as const]: _, [`d${id}` as const]: __, ...others } = directory;
+    if (!isClosed(directory, id)) throw snippetChanged();
+    const { [`d${id}` as const]: _, ...others } = directory;
     await write(
       ...records.removeWrites("SNIPPET", caller, {
         id,

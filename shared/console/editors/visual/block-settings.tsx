@@ -44,7 +44,7 @@ const alignChoices = {
 
 /** What can be set of the selected block. */
 export function BlockSettings({ block, isInColumn }: BlockSettingsProps) {
-  const { update, design } = useDesignEditor();
+  const { update, design, isSnippet } = useDesignEditor();
   const { language = "en" } = design;
   const change = (changes: object) => {
     const name = `${block.id} ${Object.keys(changes).join()}`;
@@ -63,7 +63,7 @@ export function BlockSettings({ block, isInColumn }: BlockSettingsProps) {
           onChange={(align) => change({ align })}
         />
       )}
-      {!isInColumn && block.type !== "footer" && (
+      {!isInColumn && !isSnippet && block.type !== "footer" && (
         <Choice<Fill>
           label={t("Background")}
           value={block.fill}

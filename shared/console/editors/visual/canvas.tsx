@@ -25,7 +25,7 @@ import { describeShowIf } from "./show-if.ts";
 
 /** The email as it looks, with its blocks to edit. */
 export function Canvas() {
-  const { design, isReadOnly, select, dragged, setDragged } = useDesignEditor();
+  const { design, isReadOnly, isSnippet, select, dragged, setDragged } = useDesignEditor();
   const { blocks, theme } = design;
   const [target, setTarget] = useState<BlockPlace>();
   const drop = { target, setTarget };
@@ -44,7 +44,7 @@ export function Canvas() {
       style={emailStyle(design)}
       {...handlers}
     >
-      <Logo theme={theme} />
+      {!isSnippet && <Logo theme={theme} />}
       <ol className="canvas-list" aria-label={t("Blocks of the email")}>
         {bandsOf(blocks).flatMap((band) =>
           band.blocks.map((block, i) => (

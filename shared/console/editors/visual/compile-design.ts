@@ -8,6 +8,10 @@ export async function compileDesign(design: Design, subject: string): Promise<st
   return compile(toMjml(design, subject));
 }
 
+/** The snippet in an email that has nothing else. */
+export const compileSnippetPage = async (design: Design, name: string): Promise<string> =>
+  compile(toMjml(design, name, { hasLogo: false }));
+
 /** The HTML of the blocks of a snippet, without a document around it. */
 export const compileSnippet = (design: Design): Promise<string> =>
   compile(snippetToMjml(design), (html) => {

@@ -27,6 +27,8 @@ export interface DesignEditor {
   design: Design;
   siteId: number;
   isReadOnly: boolean;
+  /** Whether a snippet is edited, which has no logo and stands on what its email has. */
+  isSnippet: boolean;
   insertOptions: Record<string, InsertOption[]>;
   selectedId: string | undefined;
   select(id: string | undefined): void;

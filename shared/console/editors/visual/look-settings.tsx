@@ -13,6 +13,7 @@ interface LookSettingsProps {
   design: Design;
   siteId: number;
   isReadOnly: boolean;
+  isSnippet: boolean;
   onChange(design: Design, name: string): void;
 }
 
@@ -24,22 +25,25 @@ const colorNames = {
 };
 
 /** Colours, font, width and logo of the whole email. */
-export function LookSettings({ design, siteId, isReadOnly, onChange }: LookSettingsProps) {
+export function LookSettings(props: LookSettingsProps) {
+  const { design, siteId, isReadOnly, isSnippet, onChange } = props;
   const { theme, previewText } = design;
   const { brand } = useBrand(siteId);
   const change = (changes: Partial<Theme>) =>
     onChange({ ...design, theme: { ...theme, ...changes } }, `theme ${Object.keys(changes)}`);
   return (
     <fieldset className="plain-fieldset stack" disabled={isReadOnly}>
-      <TextInput
-        label={t("Preview text")}
-        description={t("Inboxes show it after the subject.")}
-        maxLength={limits.previewText}
-        value={previewText}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...design, previewText: value }, "previewText")
-        }
-      />
+      {!isSnippet && (
+        <TextInput
+          label={t("Preview text")}
+          description={t("Inboxes show it after the subject.")}
+          maxLength={limits.previewText}
+          value={previewText}
+          onChange={({ currentTarget: { value } }) =>
+            onChange({ ...design, previewText: value }, "previewText")
+          }
+        />
+      )}
       <Select
         label={t("Language of the email")}
         description={t(
@@ -82,7 +86,7 @@ export function LookSettings({ design, siteId, isReadOnly, onChange }: LookSetti
           </Link>
         </p>
       ) : (
-        <OwnLook theme={theme} change={change} />
+        <OwnLook theme={theme} hasLogo={!isSnippet} change={change} />
       )}
     </fieldset>
   );
@@ -90,11 +94,12 @@ export function LookSettings({ design, siteId, isReadOnly, onChange }: LookSetti
 
 interface OwnLookProps {
   theme: Theme;
+  hasLogo: boolean;
   change(changes: Partial<Theme>): void;
 }
 
 /** What the brand sets in a design that uses it. */
-function OwnLook({ theme, change }: OwnLookProps) {
+function OwnLook({ theme, hasLogo, change }: OwnLookProps) {
   const changeLogo = (changes: Partial<Theme["logo"]>) =>
     change({ logo: { ...theme.logo, ...changes } });
   return (
@@ -108,12 +113,14 @@ function OwnLook({ theme, change }: OwnLookProps) {
       </p>
       <FontSelect value={theme.font} onChange={(font) => change({ font })} />
       <CornersChoice value={theme.corners} onChange={(corners) => change({ corners })} />
-      <ImageInput
-        label={t("Address of the logo (optional)")}
-        value={theme.logo.src}
-        onChange={(src, alt) => changeLogo({ src, ...(alt !== undefined && { alt }) })}
-      />
-      {theme.logo.src && (
+      {hasLogo && (
+        <ImageInput
+          label={t("Address of the logo (optional)")}
+          value={theme.logo.src}
+          onChange={(src, alt) => changeLogo({ src, ...(alt !== undefined && { alt }) })}
+        />
+      )}
+      {hasLogo && theme.logo.src && (
         <>
           <TextInput
             label={t("Name on the logo")}

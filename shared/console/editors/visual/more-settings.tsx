@@ -2,6 +2,7 @@
 
 import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
@@ -171,7 +172,7 @@ export function SnippetSettings({ block, change }: OwnSettingsProps<"snippet">) 
   const names = new Set([...snippets.map(({ name }) => name), ...(block.name ? [block.name] : [])]);
   const id = snippets.find(({ name }) => name === block.name)?.id;
   const { data: snippet } = useQuery({ ...queries.snippet(id ?? 0), enabled: id !== undefined });
-  const [first, ...others] = parseDesign(snippet?.designJson)?.blocks ?? [];
+  const design = parseDesign(snippet?.designJson);
   return (
     <>
       <Select
@@ -184,21 +185,27 @@ export function SnippetSettings({ block, change }: OwnSettingsProps<"snippet">) 
         nothingFoundMessage={t("There is no such snippet")}
       />
       <p className="quiet">{t("A change of the snippet appears in each email that has it.")}</p>
-      {first && !others.length && (
+      {id !== undefined && (
+        <p>
+          <Link to="/snippets/$id" params={{ id }}>
+            {t("Change the snippet")}
+          </Link>
+        </p>
+      )}
+      {design?.blocks.length === 1 && (
         <>
           <Button
             className="start"
             variant="default"
             size="xs"
-            onClick={() => replace(block.id, { ...first, fill: block.fill, showIf: block.showIf })}
+            onClick={() =>
+              replace(block.id, { ...design.blocks[0]!, fill: block.fill, showIf: block.showIf })
+            }
           >
             {t("Turn into a block")}
           </Button>
           <p className="quiet">
-            {t(
-              "To change the snippet, turn it into a block, change that, and save it " +
-                "as a snippet with the same name.",
-            )}
+            {t("The block is a copy then, which does not follow the snippet any more.")}
           </p>
         </>
       )}

@@ -54,7 +54,7 @@ export function SaveSnippet({ block, onClose }: SaveSnippetProps) {
         </p>
         <TextInput
           label={t("Name")}
-          description={t("Letters, digits and spaces. It cannot be changed later.")}
+          description={t("Letters, digits, spaces and _ . -")}
           maxLength={60}
           value={typed}
           onChange={({ currentTarget }) => setName(currentTarget.value)}

@@ -78,7 +78,7 @@ export const blockSpace: Record<
 /** Pixels above and below blocks that share a background. */
 export const bandSpace = 18;
 
-export function toMjml(design: Design, subject: string): Mjml {
+export function toMjml(design: Design, subject: string, { hasLogo = true } = {}): Mjml {
   const { theme, previewText, language = "en" } = design;
   const liquid: string[] = [];
   const direction = directionOf(language);
@@ -107,7 +107,7 @@ ${previewText ? `<mj-preview>${encode(previewText)}</mj-preview>` : ""}
 <mj-style>${writeStyles(writer.look, design.blocks)}</mj-style>
 </mj-head>
 <mj-body width="${theme.width}px" background-color="${writer.look.background}" css-class="page">
-${writeLogo(writer)}
+${hasLogo ? writeLogo(writer) : writeGap()}
 ${body.join("\n")}
 ${writeGap()}
 </mj-body>

@@ -27,12 +27,14 @@ interface VisualEditorProps {
   history: DraftHistory<Design>;
   insertOptions: Record<string, InsertOption[]>;
   isReadOnly: boolean;
+  isSnippet?: boolean;
 }
 
 type Panel = "add" | "block" | "look";
 
 /** The canvas with the email, and a panel with what can be added and set. */
-export function VisualEditor({ siteId, history, insertOptions, isReadOnly }: VisualEditorProps) {
+export function VisualEditor(props: VisualEditorProps) {
+  const { siteId, history, insertOptions, isReadOnly, isSnippet = false } = props;
   const { draft, undo, redo } = history;
   const { brand } = useBrand(siteId);
   const design = useMemo(() => applyBrand(draft, brand), [draft, brand]);
@@ -51,6 +53,7 @@ export function VisualEditor({ siteId, history, insertOptions, isReadOnly }: Vis
     design,
     siteId,
     isReadOnly,
+    isSnippet,
     insertOptions,
     selectedId,
     select: isReadOnly ? () => {} : select,
@@ -158,6 +161,7 @@ export function VisualEditor({ siteId, history, insertOptions, isReadOnly }: Vis
               design={draft}
               siteId={siteId}
               isReadOnly={isReadOnly}
+              isSnippet={isSnippet}
               onChange={history.change}
             />
           )}

@@ -14,6 +14,7 @@ import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Folders } from "./folders.tsx";
+import { TemplateTabs } from "./template-tabs.tsx";
 
 const NewTemplate = lazy(async () => ({
   default: (await import("../../editors/visual/new-template.tsx")).NewTemplate,
@@ -47,6 +48,7 @@ export function Templates() {
       <PageHead title={t("Templates")} note={t("Content for campaigns, sequences and the API")}>
         {newTemplate}
       </PageHead>
+      <TemplateTabs />
       <search className="filters">
         <SearchBox
           label={t("Search templates")}

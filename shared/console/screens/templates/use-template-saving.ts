@@ -1,21 +1,6 @@
-import { ConflictError, type Template, type UpdateTemplateRequest } from "pennymail";
-import { useEffect, useRef, useState } from "react";
-import { useChange } from "../../data/changes.ts";
+import type { Template, UpdateTemplateRequest } from "pennymail";
 import { api } from "../../data/client.ts";
-
-export interface TemplateSaving {
-  /** Version that the draft began with. */
-  version: number;
-  isChanged: boolean;
-  isPending: boolean;
-  isSaved: boolean;
-  error: unknown;
-  /** Whether somebody else has saved the template since it was read. */
-  isConflict: boolean;
-  save(): void;
-  /** Replaces what somebody else has saved. */
-  overwrite(): void;
-}
+import { useVersionedSaving, type VersionedSaving } from "../../parts/versioned-saving.ts";
 
 interface SavingInput<Draft> {
   template: Template;
@@ -27,45 +12,15 @@ interface SavingInput<Draft> {
   onReload(): unknown;
 }
 
-interface Save<Draft> {
-  draft: Draft;
-  isForced: boolean;
-}
-
-/** Saves a draft over the version that it began with. */
-export function useTemplateSaving<Draft>(input: SavingInput<Draft>): TemplateSaving {
-  const { template, draft, isSame, toChanges, onReload } = input;
-  const [base, setBase] = useState({ draft, version: template.version });
-  const isChanged = !isSame(draft, base.draft);
-  const saving = useChange({
-    run: async ({ draft: saved, isForced }: Save<Draft>) =>
-      api.templates.update(template.id, {
-        ...(await toChanges(saved)),
-        ...(!isForced && { version: base.version }),
-      }),
+/** Saves the draft of a template, visual or code. */
+export function useTemplateSaving<Draft>(input: SavingInput<Draft>): VersionedSaving {
+  const { template, toChanges, ...rest } = input;
+  return useVersionedSaving({
+    ...rest,
+    stored: template,
+    run: async (draft, base) =>
+      api.templates.update(template.id, { ...(await toChanges(draft)), ...base }),
+    conflictCode: "template_changed",
     refreshes: ["templates"],
-    onDone: ({ version }, { draft: saved }) => setBase({ draft: saved, version }),
   });
-  // Somebody else saved. What nobody has edited here follows.
-  const follow = useRef(onReload);
-  follow.current = onReload;
-  const isBehind = template.version > base.version && !isChanged && !saving.isPending;
-  useEffect(() => {
-    if (isBehind) follow.current();
-  }, [isBehind]);
-  const { error } = saving;
-  const isConflict = error instanceof ConflictError && error.code === "template_changed";
-  const start = (isForced: boolean) => {
-    if (isChanged && !saving.isPending) saving.mutate({ draft, isForced });
-  };
-  return {
-    version: base.version,
-    isChanged,
-    isPending: saving.isPending,
-    isSaved: saving.isSuccess && !isChanged,
-    error: isConflict ? undefined : error,
-    isConflict,
-    save: () => start(false),
-    overwrite: () => start(true),
-  };
 }
