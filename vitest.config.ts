@@ -89,6 +89,7 @@ const slowFiles = [
   "test/browser/console-reports.test.ts",
   "test/browser/console-sequences.test.ts",
   "test/browser/console-settings.test.ts",
+  "test/browser/console-snippets.test.ts",
   "test/browser/console-visual.test.ts",
   "test/browser/forms.test.ts",
   "test/browser/guides.test.ts",

@@ -218,7 +218,9 @@ describe("snippets", () => {
       missingVariables: [],
     });
     const frame = await save(client, "frame", "<div>{{ content }}</div>");
-    expect((await preview(frame.id, {})).body.data.html).toBe("<div><p>…</p></div>");
+    expect((await preview(frame.id, {})).body.data.html).toBe(
+      "<div><p>The content of the email</p></div>",
+    );
     expect(await preview(sign.id, { html: "{% render 'gone' %}" })).toMatchObject({
       status: 400,
       body: { details: [{ path: "html" }] },

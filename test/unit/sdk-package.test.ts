@@ -125,6 +125,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
     "previewEmailBatch",
     "previewImport",
     "previewSegmentCount",
+    "renderSnippet",
     "renderTemplate",
     "testSso",
     "walkSequence",

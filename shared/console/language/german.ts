@@ -633,8 +633,8 @@ export const german: Catalog = {
   "Around the email": "Um die E-Mail herum",
   "As it is": "Original",
   "As it looks for": "Ansicht für",
-  "As it looks, with the same blocks as an email":
-    "So wie er aussieht, mit denselben Blöcken wie eine E-Mail",
+  "As it looks, with the same blocks as an email.":
+    "So wie er aussieht, mit denselben Blöcken wie eine E-Mail.",
   "As JSON.": "Als JSON.",
   "As wide as the email": "So breit wie die E-Mail",
   "As wide as the text": "So breit wie der Text",
@@ -1495,9 +1495,11 @@ export const german: Catalog = {
   HTML: "HTML",
   "HTML ({name})": "HTML ({name})",
   "HTML of your own": "Eigenes HTML",
-  "HTML that stands around an email, which takes the place of a field":
-    "HTML, das um eine E-Mail herum steht. Die E-Mail tritt an die Stelle eines Feldes.",
+  "HTML that stands around an email. The email takes the place of a field in it.":
+    "HTML, das um eine E-Mail herum steht. Die E-Mail tritt an die Stelle eines Feldes " +
+    "darin.",
   "HTML that you write or paste": "Selbst geschriebenes oder eingefügtes HTML",
+  "HTML that you write or paste.": "HTML, das Sie schreiben oder einfügen.",
   Id: "ID",
   "Identity provider": "Identitätsanbieter",
   "If one of the two has unsubscribed or left a topic, so has the one that stays.":

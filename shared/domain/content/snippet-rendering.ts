@@ -34,7 +34,10 @@ interface SnippetDraft {
 }
 
 /** What stands in the place of the email in a layout. */
-const sampleContent = { html: "<p>…</p>", text: "…" };
+const sampleContent = {
+  html: "<p>The content of the email</p>",
+  text: "The content of the email",
+};
 
 /** Throws 400 if a part is not valid Liquid or takes too long. */
 export async function render(

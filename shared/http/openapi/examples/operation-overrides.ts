@@ -110,6 +110,7 @@ export const responseOverrides: Record<string, object> = {
   },
   updateSequenceStep: { id: 2, stepOrder: 2, type: "delay", templateId: null },
   triggerSequenceWebhook: { contactId: 1 },
+  renderSnippet: { html: "<p>Hello Ada</p>", text: null, missingVariables: [] },
   renderTemplate: {
     locale: "en",
     subject: "Welcome, Ada",

@@ -1,8 +1,9 @@
-import { Radio, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../../data/changes.ts";
 import { api } from "../../../data/client.ts";
 import { createBlock } from "../../../editors/visual/block-changes.ts";
+import { Choice } from "../../../editors/visual/choice.tsx";
 import { compileSnippet } from "../../../editors/visual/compile-design.ts";
 import {
   type Design,
@@ -23,6 +24,12 @@ interface NewSnippetProps {
 }
 
 type Start = "blocks" | "code" | "layout";
+
+const startNotes: Record<Start, string> = {
+  blocks: t("As it looks, with the same blocks as an email."),
+  code: t("HTML that you write or paste."),
+  layout: t("HTML that stands around an email. The email takes the place of a field in it."),
+};
 
 const sources: Record<Exclude<Start, "blocks">, string> = {
   code: '<p>Hello {{ firstName | default: "there" }}</p>\n',
@@ -79,25 +86,17 @@ export function NewSnippet({ siteId, onClose, onCreated }: NewSnippetProps) {
         data-autofocus
         {...name.input}
       />
-      <Radio.Group
+      <Choice
         label={t("How it is edited")}
         value={start}
-        onChange={(next) => setStart(next as Start)}
-      >
-        <div className="stack">
-          <Radio
-            value="blocks"
-            label={t("Blocks")}
-            description={t("As it looks, with the same blocks as an email")}
-          />
-          <Radio value="code" label={t("Code")} description={t("HTML that you write or paste")} />
-          <Radio
-            value="layout"
-            label={t("Layout")}
-            description={t("HTML that stands around an email, which takes the place of a field")}
-          />
-        </div>
-      </Radio.Group>
+        choices={[
+          ["blocks", t("Blocks")],
+          ["code", t("Code")],
+          ["layout", t("Layout")],
+        ]}
+        onChange={setStart}
+      />
+      <p className="quiet">{startNotes[start]}</p>
     </FormDialog>
   );
 }
