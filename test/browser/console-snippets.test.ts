@@ -150,8 +150,7 @@ describe.skipIf(!inject("chromium"))("the snippets in the console", () => {
     await frame.getByText("Bye").waitFor();
     const code = page.getByRole("textbox", { name: "HTML" });
     const write = async (html: string) => {
-      await code.click();
-      await page.keyboard.press("ControlOrMeta+a");
+      for (const key of ["ControlOrMeta+a", "Delete"]) await code.press(key);
       await page.keyboard.insertText(html);
     };
     await write("<p>See you, {{ firstName }}</p>");
