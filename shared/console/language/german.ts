@@ -1496,8 +1496,7 @@ export const german: Catalog = {
   "HTML ({name})": "HTML ({name})",
   "HTML of your own": "Eigenes HTML",
   "HTML that stands around an email. The email takes the place of a field in it.":
-    "HTML, das um eine E-Mail herum steht. Die E-Mail tritt an die Stelle eines Feldes " +
-    "darin.",
+    "HTML, das um eine E-Mail herum steht. Die E-Mail tritt an die Stelle eines Feldes " + "darin.",
   "HTML that you write or paste": "Selbst geschriebenes oder eingefügtes HTML",
   "HTML that you write or paste.": "HTML, das Sie schreiben oder einfügen.",
   Id: "ID",
