@@ -207,8 +207,9 @@ export async function restore(caller: Editor, id: number, version: number): Prom
 }
 
 /**
- * Closes the snippet for new uses, before it is deleted or renamed, and returns how to open it again. Something that is stored at
- * the same time either sees that it is closed, or is found by the search for uses that follows.
+ * Closes the snippet for new uses, before it is deleted or renamed, and returns how to open it
+ * again. Something that is stored at the same time either sees that it is closed, or is found by
+ * the search for uses that follows.
  */
 export async function close(caller: CallerScope, id: number): Promise<{ reopen(): Promise<void> }> {
   await moveEntry(caller, id, { from: "s", to: "d" });
