@@ -86,7 +86,7 @@ export function NewSnippet({ siteId, onClose, onCreated }: NewSnippetProps) {
         data-autofocus
         {...name.input}
       />
-      <Choice
+      <Choice<Start>
         label={t("How it is edited")}
         value={start}
         choices={[
