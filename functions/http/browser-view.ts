@@ -3,6 +3,7 @@ import * as z from "zod";
 import { findBrowserView } from "../../shared/domain/sending/sent-content.ts";
 import { preferredLanguage } from "../../shared/email/languages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import { allowLogo } from "../../shared/http/responses.ts";
 import { route } from "../../shared/http/route.ts";
 import {
   emailPageHeaders,
@@ -30,10 +31,12 @@ export const browserView = routeGroup({ name: "browser-view", errorPage: renderE
     handle: async ({ params: { token }, request, reply }) => {
       const language = preferredLanguage(request.headers["accept-language"]);
       reply.headers["x-robots-tag"] = "noindex";
-      if (token === previewToken) return renderNoEmailPage(language, "preview");
+      if (token === previewToken)
+        return renderNoEmailPage(language, { reason: "preview", brand: null });
       const view = await findBrowserView(token);
-      if (typeof view === "string") {
-        reply.status = view === "gone" ? 410 : 404;
+      if ("reason" in view) {
+        reply.status = view.reason === "gone" ? 410 : 404;
+        allowLogo(reply, view.brand);
         return renderNoEmailPage(language, view);
       }
       Object.assign(reply.headers, emailPageHeaders);

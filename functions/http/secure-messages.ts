@@ -1,8 +1,10 @@
 import * as z from "zod";
 import * as messages from "../../shared/domain/sending/secure-messages/secure-messages.ts";
-import { type Language, preferredLanguage } from "../../shared/email/languages.ts";
+import type { Brand } from "../../shared/email/brand/brand.ts";
+import { preferredLanguage } from "../../shared/email/languages.ts";
 import { Problem, tooLarge, undefinedIfMissing } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import { allowLogo } from "../../shared/http/responses.ts";
 import {
   type ApiReply,
   type ApiRequest,
@@ -12,6 +14,7 @@ import {
 } from "../../shared/http/route.ts";
 import { SiteFilter } from "../../shared/kernel/digits.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
+import type { SecurePageLook } from "../../shared/pages/secure-message-pages.ts";
 import * as secureMessagePages from "../../shared/pages/secure-message-pages.ts";
 
 const page = {
@@ -66,12 +69,10 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
     ...page,
     errors: { 404: unknownToken, 410: expiredOrRevoked },
     handle: async ({ params: { token }, request, reply }) => {
-      const language = preferredLanguage(request.headers["accept-language"]);
-      return orInvalidLinkPage(language, reply, async () => {
+      const look = lookOf(request, reply, await messages.findBrand(token));
+      return orInvalidLinkPage(look, reply, async () => {
         const cover = await messages.getCover(token);
-        return cover
-          ? secureMessagePages.renderCoverPage(language, cover)
-          : gonePage(language, reply);
+        return cover ? secureMessagePages.renderCoverPage(look, cover) : gonePage(look, reply);
       });
     },
   }),
@@ -88,9 +89,9 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
       429: "Five wrong passphrases within an hour.",
     },
     handle: async ({ params: { token }, request, reply }) => {
-      const language = preferredLanguage(request.headers["accept-language"]);
-      return orInvalidLinkPage(language, reply, () =>
-        viewPage({ token, passphrase: parsePassphrase(request) }, language, reply),
+      const look = lookOf(request, reply, await messages.findBrand(token));
+      return orInvalidLinkPage(look, reply, () =>
+        viewPage({ token, passphrase: parsePassphrase(request) }, look, reply),
       );
     },
   }),
@@ -107,13 +108,13 @@ export const secureMessages = routeGroup({ name: "secure-messages", errorPage: r
     otherContent: { "text/html": z.string() },
     errors: { 404: "The link is not valid, or older than an hour.", 410: expiredOrRevoked },
     handle: async ({ params: { file: token }, request, reply }) => {
-      const language = preferredLanguage(request.headers["accept-language"]);
       const file = await messages.downloadFile(token).catch(undefinedIfMissing);
       if (!file) {
+        const look = lookOf(request, reply, await messages.findBrandOfFile(token));
         reply.htmlPage =
           file === undefined
-            ? secureMessagePages.renderInvalidLinkPage(language)
-            : secureMessagePages.renderExpiredPage(language);
+            ? secureMessagePages.renderInvalidLinkPage(look)
+            : secureMessagePages.renderExpiredPage(look);
         reply.status = file === undefined ? 404 : 410;
         return "";
       }
@@ -152,20 +153,21 @@ const viewerHeaders = {
 
 async function viewPage(
   { token, passphrase }: { token: string; passphrase: string | undefined },
-  language: Language,
+  look: SecurePageLook,
   reply: ApiReply,
 ): Promise<string> {
   try {
     const viewed = await messages.openMessage(token, passphrase);
-    if (!viewed) return gonePage(language, reply);
+    if (!viewed) return gonePage(look, reply);
     Object.assign(reply.headers, viewerHeaders);
-    return secureMessagePages.renderMessagePage(language, viewed);
+    allowLogo(reply, look.brand);
+    return secureMessagePages.renderMessagePage(look, viewed);
   } catch (error) {
     const why = error instanceof Problem ? viewErrors[error.code] : undefined;
     const cover = why && (await messages.getCover(token));
     if (!why || !cover) throw error;
     reply.status = why.status;
-    return secureMessagePages.renderCoverPage(language, cover, why.message);
+    return secureMessagePages.renderCoverPage(look, cover, why.message);
   }
 }
 
@@ -174,21 +176,28 @@ const viewErrors: Record<string, { status: number; message: "wrong" | "tooMany" 
   rate_limited: { status: 429, message: "tooMany" },
 };
 
-function gonePage(language: Language, reply: ApiReply): string {
+/** The look of the pages for this reader. */
+function lookOf(request: ApiRequest, reply: ApiReply, brand: Brand | null): SecurePageLook {
+  allowLogo(reply, brand);
+  const accepted = request.headers["accept-language"];
+  return { lang: preferredLanguage(accepted, brand?.language ?? undefined), brand };
+}
+
+function gonePage(look: SecurePageLook, reply: ApiReply): string {
   reply.status = 410;
-  return secureMessagePages.renderExpiredPage(language);
+  return secureMessagePages.renderExpiredPage(look);
 }
 
 /** Answers an unknown token with a page and 404. */
 async function orInvalidLinkPage(
-  language: Language,
+  look: SecurePageLook,
   reply: ApiReply,
   work: () => Promise<string>,
 ): Promise<string> {
   const page = await work().catch(undefinedIfMissing);
   if (page !== undefined) return page;
   reply.status = 404;
-  return secureMessagePages.renderInvalidLinkPage(language);
+  return secureMessagePages.renderInvalidLinkPage(look);
 }
 
 const maxBytes = 4096;

@@ -1,5 +1,6 @@
 // The page of a link `browserUrl`: the email itself, or why there is none.
 import type { BrowserView } from "../domain/sending/sent-content.ts";
+import type { Brand } from "../email/brand/brand.ts";
 import { scanHtml } from "../email/html-scanner.ts";
 import type { Language } from "../email/languages.ts";
 import { browserViewWording, invalidLinkWording } from "../email/wording/by-topic.ts";
@@ -58,8 +59,11 @@ const linkAddresses = (text: string): Html[] =>
     .map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
 
 /** Why there is no email to show. */
-export function renderNoEmailPage(lang: Language, reason: "gone" | "invalid" | "preview"): string {
+export function renderNoEmailPage(
+  lang: Language,
+  { reason, brand }: { reason: "gone" | "invalid" | "preview"; brand: Brand | null },
+): string {
   const words = { ...invalidLinkWording[lang], ...browserViewWording[lang] };
   const title = words[`${reason}Title`];
-  return renderPage({ lang, title, body: html`<p>${words[reason]}</p>` });
+  return renderPage({ lang, brand, title, body: html`<p>${words[reason]}</p>` });
 }

@@ -4,17 +4,24 @@ import type {
   OpenedMessage,
   SecureMessageCover,
 } from "../domain/sending/secure-messages/secure-messages.ts";
+import type { Brand } from "../email/brand/brand.ts";
 import type { Language } from "../email/languages.ts";
 import { secureMessageWording } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { invalidIf, renderPage } from "./page-layout.ts";
+
+/** How a page looks. Without a brand, as the service does. */
+export interface SecurePageLook {
+  lang: Language;
+  brand: Brand | null;
+}
 
 /**
  * The page before the message is shown. Link scanners see only this page and do not use up the
  * message.
  */
 export function renderCoverPage(
-  lang: Language,
+  { lang, brand }: SecurePageLook,
   { sender, subject, expiresAt, needsPassphrase }: SecureMessageCover,
   refusal?: "wrong" | "tooMany",
 ): string {
@@ -31,11 +38,11 @@ ${needsPassphrase && passphrase}
 <button>${words.show}</button>
 </form>
 <p class="faint">${words.expiryNote(formatDate(lang, expiresAt))}</p>`;
-  return renderPage({ lang, title: words.title, body });
+  return renderPage({ lang, brand, title: words.title, body });
 }
 
 export function renderMessagePage(
-  lang: Language,
+  { lang, brand }: SecurePageLook,
   { cover: { sender, subject, expiresAt }, said: message, files }: OpenedMessage,
 ): string {
   const words = secureMessageWording[lang];
@@ -45,7 +52,7 @@ export function renderMessagePage(
     message.html === undefined
       ? html`${senderLine}${fileList(lang, files)}<p class="text">${message.text ?? ""}</p>`
       : html`${senderLine}${fileList(lang, files)}${messageFrame(lang, message.html)}`;
-  return renderPage({ lang, title: subject, body, wide: true });
+  return renderPage({ lang, brand, title: subject, body, wide: true });
 }
 
 function fileList(lang: Language, files: OpenedMessage["files"]): Html | false {
@@ -104,14 +111,14 @@ function frameHeight(html: string): string {
 
 const charsPerPhoneLine = 38;
 
-export function renderExpiredPage(lang: Language): string {
+export function renderExpiredPage({ lang, brand }: SecurePageLook): string {
   const { goneTitle: title, gone } = secureMessageWording[lang];
-  return renderPage({ lang, title, body: html`<p>${gone}</p>` });
+  return renderPage({ lang, brand, title, body: html`<p>${gone}</p>` });
 }
 
-export function renderInvalidLinkPage(lang: Language): string {
+export function renderInvalidLinkPage({ lang, brand }: SecurePageLook): string {
   const { invalidTitle: title, invalid: why } = secureMessageWording[lang];
-  return renderPage({ lang, title, body: html`<p>${why}</p>` });
+  return renderPage({ lang, brand, title, body: html`<p>${why}</p>` });
 }
 
 const formatDate = (lang: Language, at: string): string =>

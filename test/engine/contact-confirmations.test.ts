@@ -277,8 +277,12 @@ test("the mail has the template of the site, and the text of the service once th
   const templateId = confirmation!.templateId!;
   expect(confirmation).toMatchObject({ templateId: expect.any(Number), templateVersion: 1 });
   await templates.change(at.caller, templateId, { html: "<p>Nothing</p>" });
-  await createContact(at, "bob@example.com", asking);
+  const bob = await createContact(at, "bob@example.com", asking);
   await sendDue(at);
+  // The text of the service is in English.
+  expect((await confirmationOf(at, bob.id)).confirmation).toMatchObject({
+    ...{ templateId: null, locale: "en" },
+  });
   expect((await sendsOf(at))[0]).toMatchObject({ subject: /Please confirm your email address/ });
   await templates.remove(at.caller, templateId);
   await createContact(at, "eve@example.com", asking);
@@ -306,6 +310,11 @@ test("a site has a template in each language, which the contact or the form choo
     return (await sendsOf(at)).find(({ toEmail }) => toEmail === address)!.subject;
   };
   expect(await subjectFor(email, { locale: "de-AT" })).toBe("Willkommen bei Shop");
+  const asked = (await findContactByEmail(at, email))!;
+  expect((await confirmationOf(at, asked.id)).confirmation).toMatchObject({ locale: "de" });
+  await doubleOptIn.confirm(await tokenOf(at, asked.id), visitor);
+  const { log } = await contactTopics.find(at.caller, asked.id, { limit: 10 });
+  expect(log[0]).toMatchObject({ source: "confirmation", confirmation: { locale: "de" } });
   expect(await subjectFor("bob@example.com", { locale: "fr" })).toBe("Welcome to Shop, ");
   expect(await subjectFor("eve@example.com", {})).toBe("Welcome to Shop, ");
   const form = await createForm(at, { doubleOptIn: true });
@@ -314,4 +323,5 @@ test("a site has a template in each language, which the contact or the form choo
   await processSubmissions(at, form.id);
   const sent = (await sendsOf(at)).find(({ toEmail }) => toEmail === "kim@example.com");
   expect(sent).toMatchObject({ subject: "Willkommen bei Shop" });
+  expect((await listSubmissions(at, form.id))[0]).toMatchObject({ mailLocale: "de" });
 });

@@ -14,6 +14,7 @@ import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
 import { createAccount, type TestAccount } from "../support/accounts.ts";
 import { createLambdaEvent, invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
+import { photo } from "../support/real-pictures.ts";
 import { tinyPicture } from "../support/tiny-picture.ts";
 
 let ada: TestAccount;
@@ -311,8 +312,8 @@ test("the erasure of a site deletes its files", async () => {
 });
 
 test("on AWS, a picture that is too large for a response is a redirect to S3", async () => {
-  const large = Buffer.concat([tinyPicture, Buffer.alloc(4_500_000)]);
-  const { url } = (await add(large)).body.data;
+  const large = Buffer.concat([gif, Buffer.alloc(4_500_000)]);
+  const { url } = (await add(large, {}, { type: "image/gif" })).body.data;
   const { orgId, file } = partsOf(url);
   const here = await readFile(Number(orgId), file);
   expect("bytes" in here && here.bytes.length).toBe(large.length);
@@ -333,4 +334,15 @@ test("on AWS, a picture that is too large for a response is a redirect to S3", a
 test("names of no file are not looked up", async () => {
   for (const file of ["..%2Fsecret", "a.png", `${"0".repeat(40)}.svg`])
     expect((await show(`/media/${ada.caller.orgId}/${file}`)).statusCode).toBe(404);
+});
+
+test("a photo is stored without the place where it was taken, and its size is as it is shown", async () => {
+  const { status, body } = await add(photo(6), { name: "Beach" }, { type: "image/jpeg" });
+  expect(status).toBe(201);
+  // The file has 16 by 8 pixels, and is shown turned.
+  expect(body.data).toMatchObject({ contentType: "image/jpeg", width: 8, height: 16 });
+  const file = body.data!.url.split("/").at(-1)!;
+  const { bytes } = (await readFile(ada.caller.orgId, file))!;
+  expect(bytes.length).toBe(body.data!.size);
+  expect(Buffer.from(bytes).toString("latin1")).not.toContain("GPS");
 });

@@ -3,7 +3,10 @@ import { beforeAll, expect, test } from "vitest";
 import { insertMany } from "../../shared/adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../shared/clock.ts";
 import { getLeaveReasons } from "../../shared/domain/analytics/leave-reasons.ts";
-import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import {
+  ContactChanges,
+  type ContactItem,
+} from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
 import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
@@ -95,6 +98,28 @@ test("a contact that pauses gets no campaign, also not one that is being sent, u
   });
   await expect(preferences.pauseMail(await tokenOf(ann), use, 30)).rejects.toMatchObject({
     kind: "invalid",
+  });
+  await sender.provider.stop();
+});
+
+test("a request ends a pause, which the log of the contact names, and begins none", async () => {
+  const sender = await createCampaignSender();
+  const { caller, siteId } = sender;
+  const ann = await createMember(sender, "ann");
+  await preferences.pauseMail(await tokenOf(ann), use, 60);
+  const ended = await contacts.change(caller, ann.id, { firstName: "Ann", snoozedUntil: null });
+  expect(ended).toMatchObject({ firstName: "Ann", snoozedUntil: null, status: "subscribed" });
+  const log = async () => (await contactTopics.find(caller, ann.id, { limit: 10 })).log;
+  const [entry] = await log();
+  expect(entry).toMatchObject({ source: "api", snoozedUntil: expect.any(String), status: null });
+  expect(entry!.snoozedUntil! <= entry!.createdAt).toBe(true);
+  // A pause that is over is not ended again.
+  await contacts.change(caller, ann.id, { snoozedUntil: null });
+  expect(await log()).toHaveLength(2);
+  const begins = { snoozedUntil: "2030-01-01T00:00:00.000Z" };
+  expect(ContactChanges.safeParse(begins).success).toBe(false);
+  expect(await answerWhy(caller, { email: ann.email, siteId })).not.toMatchObject({
+    reason: "snoozed",
   });
   await sender.provider.stop();
 });

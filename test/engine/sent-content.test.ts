@@ -7,6 +7,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import { listSends } from "../../shared/domain/sending/list-sends.ts";
 import { createBrowserLinkBuilder } from "../../shared/domain/sending/rendering/browser-links.ts";
@@ -191,14 +192,15 @@ test("the page of an email shows it for 60 days", async () => {
   clock.advanceClock(59 * 86_400);
   expect(await findBrowserView(token)).toMatchObject({ subject: "News", html: "<p>Hi</p>" });
   clock.advanceClock(2 * 86_400);
-  expect(await findBrowserView(token)).toBe("gone");
-  expect(
-    await findBrowserView(
-      linkOf(id + 1_000_000)
-        .split("/")
-        .at(-1)!,
-    ),
-  ).toBe("gone");
-  expect(await findBrowserView(token.slice(0, -4))).toBe("invalid");
+  const branded = sites.SiteChanges.parse({ brand: { footerText: "Shop Ltd." } });
+  await sites.change(from.caller, from.siteId, branded);
+  const brand = { footerText: "Shop Ltd." };
+  expect(await findBrowserView(token)).toMatchObject({ reason: "gone", brand });
+  const unknown = linkOf(id + 1_000_000)
+    .split("/")
+    .at(-1)!;
+  expect(await findBrowserView(unknown)).toEqual({ reason: "gone", brand: null });
+  const broken = token.slice(0, -4);
+  expect(await findBrowserView(broken)).toEqual({ reason: "invalid", brand: null });
   await from.provider.stop();
 });

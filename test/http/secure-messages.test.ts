@@ -359,3 +359,22 @@ test("messages are listed newest first, by site, and only to callers with access
   expect((await stranger.call("POST", `/secure-messages/${ids[0]}/revoke`)).status).toBe(404);
   expect((await request("GET", `/secure-messages/${ids[0]}`)).status).toBe(401);
 });
+
+test.runIf(isLocal)("its pages have the brand of the site, also once it was revoked", async () => {
+  const brand = { footerText: "Shop Ltd., Bonn", colors: { accent: "#116644" }, language: "de" };
+  expectStatus(200, await from.call("PUT", `/sites/${from.siteId}`, { brand }));
+  const { id, path } = await delivered({ securePassphrase: "a word" });
+  const pages = [
+    await visit(path),
+    await visit(path, { passphrase: "another" }),
+    await visit(path, { passphrase: "a word" }),
+  ];
+  await revoke(id);
+  pages.push(await visit(path));
+  expect(pages.map(({ status }) => status)).toEqual([200, 400, 200, 410]);
+  for (const { text } of pages) {
+    expect(text).toContain("Shop Ltd., Bonn");
+    expect(text).toContain('lang="de"');
+  }
+  expectStatus(200, await from.call("PUT", `/sites/${from.siteId}`, { brand: null }));
+});

@@ -49,6 +49,7 @@ describe("the catalog", () => {
       "previewEmailBatch",
       "previewImport",
       "previewSegmentCount",
+      "renderSnippet",
       "renderTemplate",
       "walkSequence",
     ]);

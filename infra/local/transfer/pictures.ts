@@ -2,6 +2,8 @@
 // Each has another URL on the other installation, which replaces the old one in all records.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { detectFormat } from "../../../shared/domain/content/picture-files.ts";
+import { removeMetadata } from "../../../shared/domain/content/picture-metadata.ts";
 import { type ApiTarget, callApi, connectionError } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { DemoProgress } from "../demo/progress.ts";
@@ -76,8 +78,10 @@ export async function importPictures(
   const imported: ImportedPictures = { created: 0, urls: new Map() };
   for await (const picture of readRows<Picture>(folder, "media")) {
     const siteId = newSiteId(picture.siteId);
-    if (siteId === undefined || !existsSync(fileOf(folder, picture))) continue;
-    const found = here.get(placeOf(picture, siteId))?.shift();
+    const path = fileOf(folder, picture);
+    if (siteId === undefined || !existsSync(path)) continue;
+    const size = storedSizeOf(readFileSync(path));
+    const found = here.get(placeOf({ ...picture, size }, siteId))?.shift();
     const { url } = found ?? (await upload(caller, folder, { ...picture, siteId }));
     imported.urls.set(picture.url, url);
     if (!found) imported.created++;
@@ -90,6 +94,12 @@ export async function importPictures(
 /** Pictures with the same name, type and size count as the same. */
 const placeOf = ({ name, contentType, size }: Picture, siteId: number): string =>
   JSON.stringify([siteId, name, contentType, size]);
+
+/** Pictures of an older installation can have metadata, which an installation does not store. */
+function storedSizeOf(file: Buffer): number {
+  const format = detectFormat(file);
+  return format ? removeMetadata(file, format).bytes.length : file.length;
+}
 
 async function upload(
   caller: ApiTarget,

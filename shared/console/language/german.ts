@@ -1249,6 +1249,7 @@ export const german: Catalog = {
   "Enable totp": "TOTP aktivieren",
   End: "Ende",
   "End another sequence": "Andere Automation beenden",
+  "End the pause": "Pause beenden",
   "End the sequence {sequence}": "Automation {sequence} beenden",
   "Ended the pause": "Pause beendet",
   "Ends on {date}.": "Endet am {date}.",
@@ -1387,6 +1388,7 @@ export const german: Catalog = {
   "From IP": "Von IP",
   "From now on, a contact who {event} gets these steps.":
     "Ab jetzt durchläuft ein Kontakt, der {event}, diese Schritte.",
+  "From the brand of the site": "Aus der Marke der Website",
   "From the email that we send you, or a recovery code.":
     "Aus unserer E-Mail an Sie oder ein Wiederherstellungscode.",
   "From your authenticator app, or a recovery code.":
@@ -2821,6 +2823,11 @@ export const german: Catalog = {
     "Die Konsole konnte das nicht abschließen. Laden Sie die Seite neu und versuchen Sie " +
     "es noch einmal. Wenn es wieder fehlschlägt, melden Sie uns, was Sie getan haben, und " +
     "diesen Text: {error}",
+  ["The contact gets marketing email again from now on. It chose the pause itself, " +
+    "so only end it if it asked for that. The log of its consent says that you did."]:
+    "Der Kontakt erhält ab jetzt wieder Marketing-E-Mails. Er hat die Pause selbst " +
+    "gewählt, beenden Sie sie also nur auf seine Bitte. Das Protokoll seiner Einwilligung " +
+    "hält fest, dass Sie das getan haben.",
   ["The contact gets no further email of “{name}”. Emails that were sent stay in its " +
     "history. It can be added again and then starts from the beginning."]:
     "Der Kontakt erhält keine weitere E-Mail von „{name}“. Gesendete E-Mails bleiben in " +

@@ -32,6 +32,7 @@ import { checkDeclared, maxPictureBytes, type Upload } from "../../kernel/upload
 import { keys } from "../../keys.ts";
 import * as sites from "../identity/sites.ts";
 import { formatByExtension, looksLikeSvg, readPicture } from "./picture-files.ts";
+import { removeMetadata } from "./picture-metadata.ts";
 
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the picture, to find it by."),
@@ -98,8 +99,9 @@ export async function create(
   source: MediaSource,
 ): Promise<Media> {
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
-  const { bytes, filename } = await readSource(caller.orgId, source);
-  const picture = requirePicture(bytes);
+  const { bytes: file, filename } = await readSource(caller.orgId, source);
+  const picture = requirePicture(file);
+  const { bytes, isSideways } = removeMetadata(file, picture);
   const stamp = await records.newRecordFields("MEDIA");
   const shownName = name ?? toName(filename);
   const record: StoredMedia = {
@@ -109,8 +111,8 @@ export async function create(
     alt,
     contentType: picture.type,
     size: bytes.length,
-    width: picture.width,
-    height: picture.height,
+    width: isSideways ? picture.height : picture.width,
+    height: isSideways ? picture.width : picture.height,
     file: `${hashOf(stamp.id, bytes)}.${picture.extension}`,
     search: toSearchText(shownName, alt),
   };

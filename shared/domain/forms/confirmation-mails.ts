@@ -24,6 +24,7 @@ import { keys } from "../../keys.ts";
 import type { ConfirmationMails } from "../audience/contacts/confirmations.ts";
 import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { chooseTranslation } from "../content/template-translations.ts";
 import type { StoredConsentSettings } from "../identity/consent-settings.ts";
 import { displayNameOf, type Site } from "../identity/sites.ts";
 import { findDefault } from "../senders/choose-config.ts";
@@ -104,6 +105,7 @@ async function acceptMail(
     ? displayNameOf(site)
     : (sender.fromName ?? sendingConfigs.senderOf(sender).email);
   const link = `${config.publicUrl}/api/v1/forms/confirm/${context.token}`;
+  const language = context.language ?? site?.brand?.language ?? "en";
   const message: SingleMessage = {
     to: email,
     siteId,
@@ -111,10 +113,7 @@ async function acceptMail(
     fromName: sender.fromName ?? siteName.slice(0, 100),
     ...(template
       ? { templateId: template.id, locale, variables: variablesOf(contact, { siteName, link }) }
-      : composeContent(
-          { siteName, brand: site?.brand ?? undefined, link },
-          context.language ?? site?.brand?.language ?? "en",
-        )),
+      : composeContent({ siteName, brand: site?.brand ?? undefined, link }, language)),
     // Click tracking would replace the confirmation link with a redirect.
     trackOpens: false,
     trackClicks: false,
@@ -131,9 +130,13 @@ async function acceptMail(
     canFailOver: true,
   });
   const { id } = await acceptSingle({ orgId }, message, { context: intake });
+  const mailLocale = intake.template
+    ? (chooseTranslation(intake.template, intake.localeOf({ to: email })) ?? intake.template.locale)
+    : language;
   const remindAfter = site?.confirmationReminderHours;
   return {
     confirmationSendId: id,
+    ...(mailLocale && { mailLocale }),
     ...(intake.template && {
       templateId: intake.template.id,
       templateVersion: intake.template.version,

@@ -126,6 +126,7 @@ const toConsent = (
     requestedAt: item.requestedAt,
     templateId: item.templateId ?? null,
     templateVersion: item.templateVersion ?? null,
+    locale: item.mailLocale ?? null,
     userAgent: userAgent ?? null,
   },
 });

@@ -38,6 +38,7 @@ import {
   zeroPad,
 } from "../../keys.ts";
 import { queues } from "../../queues.ts";
+import { mailLocale } from "../audience/contacts/confirmation-schema.ts";
 import type { ConfirmationMails } from "../audience/contacts/confirmations.ts";
 import { type PreparedEvents, prepareEvents } from "../webhooks/record-events.ts";
 import type { FormEntry, FormValue } from "./form-entry.ts";
@@ -61,6 +62,7 @@ const Consent = z.object({
     "Template of the confirmation email. `null`: none was sent, or it had the text of the service.",
   ),
   templateVersion: Count.nullable().describe("Version of the template, or `null`."),
+  locale: mailLocale,
 });
 
 export const Submission = z
@@ -295,6 +297,7 @@ export const toApi = (item: SubmissionItem): Submission => ({
     confirmedUserAgent: item.confirmedUserAgent ?? null,
     templateId: item.templateId ?? null,
     templateVersion: item.templateVersion ?? null,
+    locale: item.mailLocale ?? null,
   },
   confirmationSendId: item.confirmationSendId ?? null,
   reminderSendId: item.reminderSendId ?? null,

@@ -7,10 +7,12 @@ import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { addSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
+import type { Brand } from "../../email/brand/brand.ts";
 import { conflict, missing, Problem, undefinedIfMissing } from "../../errors.ts";
 import { Count, RecordId } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import { fillMergeText, type Mailbox as StoredMailbox } from "../../providers/provider-adapter.ts";
+import type { Site } from "../identity/sites.ts";
 import { findSend, getSend } from "./read-sends.ts";
 import { openBrowserToken } from "./rendering/browser-links.ts";
 import { compose } from "./rendering/compose.ts";
@@ -92,24 +94,31 @@ export interface BrowserView {
   text: string;
 }
 
+export interface NoBrowserView {
+  reason: "invalid" | "gone";
+  /** The brand of the site, if it is known. */
+  brand: Brand | null;
+}
+
 /**
  * The mail of the link `browserUrl`. `invalid` for a token that is not ours, `gone` if its content
  * is no longer stored.
  */
-export async function findBrowserView(token: string): Promise<BrowserView | "invalid" | "gone"> {
+export async function findBrowserView(token: string): Promise<BrowserView | NoBrowserView> {
   const opened = await openBrowserToken(token);
-  if (!opened) return "invalid";
+  if (!opened) return { reason: "invalid", brand: null };
   const { orgId, sendId } = opened;
   const send = await getSend(orgId, sendId);
-  if (!send) return "gone";
+  if (!send) return { reason: "gone", brand: null };
   const [site, mail] = await Promise.all([
-    get(keys.record(orgId, "SITE", send.siteId)),
+    get<Site>(keys.record(orgId, "SITE", send.siteId)),
     findStoredMail(orgId, send),
   ]);
+  const gone: NoBrowserView = { reason: "gone", brand: site?.brand ?? null };
   // DynamoDB may delete expired items days late.
-  if (!site || !mail || new Date(mail.content.at) < addSeconds(-contentTtlSeconds)) return "gone";
+  if (!site || !mail || new Date(mail.content.at) < addSeconds(-contentTtlSeconds)) return gone;
   const fields = await loadLiquidMail(orgId, mail.content).catch(undefinedIfMissing);
-  if (!fields) return "gone";
+  if (!fields) return gone;
   const { common, renderRecipient } = compose(mail.content, fields, []);
   const rendered = renderRecipient(mail.recipient);
   return {

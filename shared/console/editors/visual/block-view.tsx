@@ -261,13 +261,31 @@ export function StaticBlock({ block, isInColumn = false, ...look }: StaticBlockP
   return (
     <div style={boxStyle(block, isInColumn)}>
       {hasText(block) ? (
-        <div className="rich" style={textStyle(block, look)}>
-          <StaticText text={block.text} />
-        </div>
+        <>
+          <div className="rich" style={textStyle(block, look)}>
+            <StaticText text={block.text} />
+          </div>
+          <FooterNote block={block} {...look} />
+        </>
       ) : (
         <BlockFace block={block} {...look} />
       )}
     </div>
+  );
+}
+
+/** The legal notice of the brand, which is changed in its settings. */
+export function FooterNote({ block, ...look }: BlockLook & { block: TextOwner }): ReactNode {
+  const { footerNote } = look.theme;
+  if (block.type !== "footer" || !footerNote) return null;
+  return (
+    <p
+      className="footer-note"
+      title={t("From the brand of the site")}
+      style={textStyle(block, look)}
+    >
+      {footerNote}
+    </p>
   );
 }
 

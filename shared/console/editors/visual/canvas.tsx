@@ -12,6 +12,7 @@ import {
   boxStyle,
   columnsStyle,
   emailStyle,
+  FooterNote,
   hasText,
   Logo,
   type TextOwner,
@@ -216,18 +217,21 @@ function BlockContent({ block, look, drop, onHandle, onFormat }: BlockContentPro
   if (isColumns(block)) return <Columns block={block} look={look} drop={drop} />;
   if (hasText(block))
     return (
-      <RichText
-        label={name}
-        text={block.text}
-        isSingle={block.type === "heading"}
-        isReadOnly={isReadOnly}
-        style={textStyle(block, look)}
-        handle={onHandle}
-        onFormat={onFormat}
-        onChange={(text) =>
-          update(block.id, { text } as Partial<TextOwner>, typingName(block, text))
-        }
-      />
+      <>
+        <RichText
+          label={name}
+          text={block.text}
+          isSingle={block.type === "heading"}
+          isReadOnly={isReadOnly}
+          style={textStyle(block, look)}
+          handle={onHandle}
+          onFormat={onFormat}
+          onChange={(text) =>
+            update(block.id, { text } as Partial<TextOwner>, typingName(block, text))
+          }
+        />
+        <FooterNote block={block} {...look} />
+      </>
     );
   const problem = problemOf(block);
   return (

@@ -195,6 +195,8 @@ export interface Theme extends Palette {
   corners: Corners;
   /** Above the email. Without a source there is none. */
   logo: { src: string; alt: string; href: string; width: number };
+  /** The legal notice of the brand, below each footer. Not stored. */
+  footerNote?: string;
 }
 export type EmailWidth = 520 | 600 | 680;
 
@@ -265,21 +267,36 @@ export function applyBrand(design: Design, brand: Brand): Design {
     block.type === "social" && block.usesBrand ? { ...block, links } : block;
   return {
     ...design,
-    theme: { ...theme, ...colors, font, corners, logo: { src: url, alt, href: link ?? "", width } },
-    blocks: design.blocks.map((block) =>
-      isColumns(block)
-        ? { ...block, columns: block.columns.map((column) => column.map(show)) }
-        : show(block),
-    ),
+    theme: {
+      ...{ ...theme, ...colors, font, corners },
+      logo: { src: url, alt, href: link ?? "", width },
+      footerNote: brand.footerText?.trim() ?? "",
+    },
+    blocks: mapBlocks(design.blocks, show),
   };
 }
 
 /** The design with its own copy of the brand, which it does not follow any more. */
 export function copyBrand(design: Design, brand: Brand): Design {
   const shown = applyBrand(design, brand);
-  const { usesBrand: _, ...theme } = shown.theme;
-  return { ...shown, theme };
+  const { usesBrand: _, footerNote, ...theme } = shown.theme;
+  const copyNote = <Block extends DesignBlock>(block: Block): Block =>
+    block.type === "footer" && footerNote
+      ? { ...block, text: [...block.text, { spans: [{ text: footerNote }] }] }
+      : block;
+  return { ...shown, theme, blocks: mapBlocks(shown.blocks, copyNote) };
 }
+
+/** Changes blocks, also those in columns. */
+const mapBlocks = (
+  blocks: readonly DesignBlock[],
+  change: <Block extends DesignBlock>(block: Block) => Block,
+): DesignBlock[] =>
+  blocks.map((block) =>
+    isColumns(block)
+      ? { ...block, columns: block.columns.map((column) => column.map(change)) }
+      : change(block),
+  );
 
 /** The side of the email. */
 export function sideOf(align: Align, direction: Direction): Align {

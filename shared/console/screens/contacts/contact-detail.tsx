@@ -1,11 +1,15 @@
-import { Skeleton, Tabs } from "@mantine/core";
+import { Button, Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
 import { t } from "../../language/translate.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
@@ -77,6 +81,7 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
             : answers[status]}
         </span>
       </p>
+      {mayWrite && snoozedUntil && <EndPause contact={contact} />}
       <dl className="stats">
         <Statistic label={t("Sent")} value={sendCount} />
         <Statistic label={t("Opened")} value={openCount} />
@@ -103,6 +108,35 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
         </Tabs.Panel>
       </Tabs>
       <ContactActions contact={contact} mayWrite={mayWrite} onGone={onClose} onMerged={onOpen} />
+    </>
+  );
+}
+
+/** Ends the pause that the contact chose on the preference page. */
+function EndPause({ contact: { id, email } }: { contact: Contact }) {
+  const [ended, setEnded] = useState<number>();
+  const ending = useChange({
+    run: (contactId: number) => api.contacts.update(contactId, { snoozedUntil: null }),
+    refreshes: ["contacts"],
+    onDone: () => setEnded(undefined),
+  });
+  return (
+    <>
+      <Button className="start" variant="default" size="xs" onClick={() => setEnded(id)}>
+        {t("End the pause")}
+      </Button>
+      <ConfirmDialog
+        title={email}
+        action={t("End the pause")}
+        target={ended}
+        change={ending}
+        onClose={() => setEnded(undefined)}
+      >
+        {t(
+          "The contact gets marketing email again from now on. It chose the pause itself, so " +
+            "only end it if it asked for that. The log of its consent says that you did.",
+        )}
+      </ConfirmDialog>
     </>
   );
 }

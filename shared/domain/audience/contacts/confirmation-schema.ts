@@ -21,6 +21,14 @@ export const unconfirmable = { error: "needs the status pending", path: ["sendCo
 
 export const confirmationSources = ["api", "console", "import", "form"] as const;
 
+export const mailLocale = z
+  .string()
+  .nullable()
+  .describe(
+    "Language in which the confirmation email was sent (BCP 47). `null`: none was sent, or its " +
+      "template names no language.",
+  );
+
 export const Confirmation = z
   .object({
     status: z
@@ -37,6 +45,7 @@ export const Confirmation = z
       "Template of the email. `null`: none was sent, or it had the text of the service.",
     ),
     templateVersion: z.int().nullable().describe("Version of the template, or `null`."),
+    locale: mailLocale,
     error: z.string().nullable().describe("Why no email was sent, or `null`."),
     confirmedAt: Timestamp.nullable().describe("When the contact confirmed, or `null`."),
     confirmedIp: z.string().nullable().describe("IP address that confirmed, or `null`."),
@@ -49,6 +58,7 @@ export const ConfirmedRequest = Confirmation.pick({
   requestedAt: true,
   templateId: true,
   templateVersion: true,
+  locale: true,
 })
   .extend({ userAgent: z.string().nullable().describe("Browser that confirmed, or `null`.") })
   .meta({ id: "ConfirmedRequest" });

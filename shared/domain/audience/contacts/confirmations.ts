@@ -21,6 +21,8 @@ export interface ConfirmationMails {
   /** Absent: the text of the service. */
   templateId?: number;
   templateVersion?: number;
+  /** The language of the mail (BCP 47). */
+  mailLocale?: string;
   error?: string;
   /** When the reminder is due (ISO 8601). Absent: there is none. */
   remindAt?: string;
@@ -147,6 +149,7 @@ const toApi = (item: ConfirmationItem): Confirmation => ({
   reminderSendId: item.reminderSendId ?? null,
   templateId: item.templateId ?? null,
   templateVersion: item.templateVersion ?? null,
+  locale: item.mailLocale ?? null,
   error: item.error ?? null,
   confirmedAt: item.confirmedAt ?? null,
   confirmedIp: item.confirmedIp ?? null,

@@ -8,6 +8,7 @@ import { keys } from "../../../keys.ts";
 import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
 import type { ConfirmedRequest } from "./confirmation-schema.ts";
 import type { ContactItem } from "./contact-schema.ts";
+import { getSnoozeEnd } from "./snooze-state.ts";
 
 /** How a choice was made. */
 export interface Consent {
@@ -44,16 +45,20 @@ export const topicLogWrites = (
   topics: ConsentEntry["topics"],
 ): Write[] => (topics.length ? [consentLogWrite(contact, consent, { topics })] : []);
 
-/** The evidence that a request subscribed or unsubscribed the contact, or changed its topics. */
+/**
+ * The evidence that a request subscribed or unsubscribed the contact, changed its topics, or ended
+ * its pause.
+ */
 export function requestConsentWrites(
   before: ContactItem,
-  { status }: ContactItem,
+  { status, snoozedUntil }: ContactItem,
   topics: ConsentEntry["topics"],
 ): Write[] {
   const isChoice = status === "subscribed" || status === "unsubscribed";
   const change = {
     ...(isChoice && status !== before.status && { status }),
     ...(topics.length && { topics }),
+    ...(getSnoozeEnd(before) && !snoozedUntil && { snoozedUntil: now().toISOString() }),
   };
   return Object.keys(change).length ? [consentLogWrite(before, { source: "api" }, change)] : [];
 }
@@ -62,7 +67,10 @@ export const toConsentEntry = (item: ConsentItem): ConsentEntry => ({
   source: item.source,
   ipAddress: item.ipAddress ?? null,
   sendId: item.sendId ?? null,
-  confirmation: item.confirmation ?? null,
+  // Entries of 0.1.0 name no language.
+  confirmation: item.confirmation
+    ? { ...item.confirmation, locale: item.confirmation.locale ?? null }
+    : null,
   status: item.status ?? null,
   topics: item.topics ?? [],
   snoozedUntil: item.snoozedUntil ?? null,

@@ -202,6 +202,12 @@ export const ContactChanges = z
       "Topics to join or leave, each at most once; join topics only with the consent of the " +
         "contact. The others stay.",
     ),
+    snoozedUntil: z
+      .null()
+      .describe(
+        "`null` ends the pause of marketing email that the contact chose on the preference page. " +
+          "Only the contact itself can begin one.",
+      ),
   })
   .partial()
   .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });

@@ -6,7 +6,8 @@ import { get, getMany, update, updateReturning, write } from "../../../adapters/
 import * as objects from "../../../adapters/s3/objects.ts";
 import type { Caller, CallerScope } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
-import { conflict, missing, Problem } from "../../../errors.ts";
+import type { Brand } from "../../../email/brand/brand.ts";
+import { conflict, missing, Problem, undefinedIfMissing } from "../../../errors.ts";
 import { countSkipped, type PageRequest, toPagination } from "../../../kernel/paging.ts";
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { permitSite } from "../../../kernel/site-access.ts";
@@ -212,6 +213,22 @@ async function findByToken(token: string): Promise<SecureMessageItem> {
   const item = place && (await get<SecureMessageItem>(keys.secureMessage(place.orgId, place.id)));
   if (!item) throw missing("The secure message does not exist");
   return item;
+}
+
+/** For the pages of the link, also if the message expired. Null for an invalid token. */
+export const findBrand = async (token: string): Promise<Brand | null> =>
+  brandOf(await openLinkToken(token));
+
+/** The same for the link of a file. */
+export const findBrandOfFile = async (token: string): Promise<Brand | null> =>
+  brandOf(await openFileToken(token));
+
+async function brandOf(place: { orgId: number; id: number } | undefined): Promise<Brand | null> {
+  if (!place) return null;
+  const { orgId, id } = place;
+  const item = await get<SecureMessageItem>(keys.secureMessage(orgId, id), { consistent: false });
+  const site = item && (await sites.find({ orgId }, item.siteId).catch(undefinedIfMissing));
+  return site?.brand ?? null;
 }
 
 export interface OpenedMessage {
