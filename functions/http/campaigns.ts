@@ -3,6 +3,7 @@ import * as campaignAudit from "../../shared/domain/campaigns/audit/campaign-aud
 import * as campaignActions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignDetail } from "../../shared/domain/campaigns/campaign-detail-schema.ts";
 import * as campaignLinks from "../../shared/domain/campaigns/campaign-links.ts";
+import { CampaignAttachmentFile } from "../../shared/domain/campaigns/campaign-mail-fields.ts";
 import * as campaignSchema from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaignTimeline from "../../shared/domain/campaigns/campaign-timeline.ts";
 import {
@@ -60,6 +61,14 @@ export const campaigns = routeGroup("campaigns", [
     level: "site",
     returns: CampaignDetail,
     handle: ({ caller, params }) => records.findCampaignDetail(caller, params.id),
+  }),
+  route("GET /campaigns/:id/attachments/:attachmentId", "Get a file of a campaign", {
+    operationId: "getCampaignAttachment",
+    description: "Returns the attachment with its content.",
+    level: "site",
+    returns: CampaignAttachmentFile,
+    errors: { 404: "The campaign does not exist, or has no such attachment." },
+    handle: ({ caller, params }) => records.readAttachment(caller, params.id, params.attachmentId),
   }),
   route("PUT /campaigns/:id", "Update a campaign", {
     description:

@@ -271,7 +271,12 @@ async function createRecords(client: TestClient): Promise<void> {
     utm: {},
     templateId,
   };
-  const campaignId = await create(client, "/campaigns", { ...campaign, segmentId });
+  const attachments = [
+    { filename: "prices.txt", type: "text/plain", content: Buffer.from("49 €").toString("base64") },
+    { filename: "dot.png", type: "image/png", content: dot.toString("base64"), contentId: "dot" },
+  ];
+  const draft = { ...campaign, segmentId, attachments };
+  const campaignId = await create(client, "/campaigns", draft);
   expectStatus(
     201,
     await client.call("POST", `/campaigns/${campaignId}/variants`, {

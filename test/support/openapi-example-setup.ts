@@ -288,6 +288,18 @@ const variantId: ExampleSetup = async (world) => {
   };
 };
 
+const attachmentId: ExampleSetup = async (world) => {
+  const id = await world.ensureRecord("campaigns");
+  const content = Buffer.from("x").toString("base64");
+  const files = { attachments: [{ filename: "prices.txt", type: "text/plain", content }] };
+  const changed = await world.callAndExpect<{ attachments: { id: number }[] }>(
+    "PUT",
+    `/campaigns/${id}`,
+    files,
+  );
+  return { path: { id, attachmentId: changed.attachments[0]!.id } };
+};
+
 const enrolled = doFirst(async (world) => {
   const id = await world.ensureRecord("sequences");
   await world.callAndExpect("POST", `/sequences/${id}/enroll`, {
@@ -472,6 +484,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     }),
   ),
   getCampaign: doFirst(unsubscribeToken),
+  getCampaignAttachment: attachmentId,
   listCampaignVariants: variantId,
   getCampaignVariant: variantId,
   updateCampaignVariant: variantId,

@@ -137,6 +137,7 @@ const extras = [
   "GET /exports/{id}",
   "POST /imports/preview", // columns and first rows
   "GET /imports/{id}/errors", // all of them, as a file
+  "GET /campaigns/{id}/attachments/{attachmentId}",
   "POST /campaigns/{id}/unschedule",
   "POST /campaigns/{id}/cancel",
   "POST /campaigns/{id}/pause",

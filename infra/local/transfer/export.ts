@@ -53,7 +53,7 @@ type Complete = (caller: ApiTarget, row: Row) => Promise<Fields>;
 /** Reads the parts of a record that have their own endpoints. */
 const parts: Record<string, Complete> = {
   sequences: (caller, { id }) => callApi(caller, `GET /sequences/${id}/steps`),
-  campaigns: async (caller, { id }) => {
+  campaigns: async (caller, { id, attachments }) => {
     const { variants } = await callApi<{ variants: Row[] }>(
       caller,
       `GET /campaigns/${id}/variants`,
@@ -61,9 +61,23 @@ const parts: Record<string, Complete> = {
     const each = variants.map((one) =>
       callApi<Fields>(caller, `GET /campaigns/${id}/variants/${one.id}`),
     );
-    return { variants: await Promise.all(each) };
+    const files = await readAttachments(caller, id, (attachments ?? []) as Row[]);
+    return { variants: await Promise.all(each), attachments: files };
   },
 };
+
+/** The files of a campaign, with their content. */
+async function readAttachments(
+  caller: ApiTarget,
+  campaignId: number,
+  attachments: Row[],
+): Promise<Fields[]> {
+  const files: Fields[] = [];
+  // One after the other, because each can have 2 MB.
+  for (const { id } of attachments)
+    files.push(await callApi<Fields>(caller, `GET /campaigns/${campaignId}/attachments/${id}`));
+  return files;
+}
 
 /** Removes the fields that only this installation can use. */
 const toPortable = ({

@@ -182,6 +182,7 @@ async function create(work: Work, kind: Kind, row: Row): Promise<void> {
   const body = {
     ...fieldsOf(kind, row, newId),
     ...fixed,
+    ...(kind.name === "campaigns" && { attachments: filesOf(row).map(toInput) }),
     ...(typeof siteId === "number" && { siteId }),
   };
   const made = await callApi<Row>(caller, `POST /${kind.name}`, body);
@@ -209,6 +210,8 @@ async function update(work: Work, kind: Kind, { row, id }: Pair): Promise<void> 
   const changes = Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(value, here[name])),
   );
+  if (kind.name === "campaigns" && !isDeepStrictEqual(namesOf(row), namesOf(here)))
+    changes.attachments = filesOf(row).map(toInput);
   const fixed = kind.fixed || (kind.name === "campaigns" && here.status !== "draft");
   if (!fixed && Object.keys(changes).length) {
     work.existing.set(
@@ -219,6 +222,17 @@ async function update(work: Work, kind: Kind, { row, id }: Pair): Promise<void> 
   }
   if (!fixed) await addParts(work, kind.name, { row, id });
 }
+
+const filesOf = ({ attachments }: Fields): Fields[] => (attachments ?? []) as Fields[];
+
+/** Files with the same name, size and content id count as the same. */
+const namesOf = (row: Fields) =>
+  filesOf(row).map(({ filename, size, contentId }) => ({ filename, size, contentId }));
+
+const toInput = ({ filename, type, contentId, content }: Fields): Fields => ({
+  ...{ filename, type, content },
+  ...(typeof contentId === "string" && { contentId }),
+});
 
 async function addParts(work: Work, kind: KindName, pair: Pair): Promise<void> {
   if (kind === "sequences") await addSteps(work, pair);

@@ -2,12 +2,12 @@
 // copies them to where the attachments of accepted mail are, because mail may outlive the campaign.
 import { createHash } from "node:crypto";
 import * as objects from "../../adapters/s3/objects.ts";
-import { invalid, limitExceeded } from "../../errors.ts";
+import { invalid, limitExceeded, missing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import * as log from "../../kernel/log.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import * as mailAttachments from "../sending/accept/attachments.ts";
-import type { CampaignAttachmentInput } from "./campaign-mail-fields.ts";
+import type { CampaignAttachmentFile, CampaignAttachmentInput } from "./campaign-mail-fields.ts";
 
 export interface StoredCampaignAttachment extends mailAttachments.StoredAttachment {
   id: number;
@@ -87,6 +87,19 @@ export async function deleteFiles(
       .remove(blob)
       .catch((error: unknown) => log.error("attachment of a campaign was not deleted", error)),
   );
+}
+
+/** Throws 404. */
+export async function readFile(
+  attachments: StoredCampaignAttachment[] = [],
+  id: number,
+): Promise<CampaignAttachmentFile> {
+  const found = attachments.find((one) => one.id === id);
+  const bytes = found && (await objects.get(found.blob));
+  if (!bytes) throw missing("The attachment does not exist");
+  const { filename, type, size, contentId = null } = found;
+  const content = Buffer.from(bytes).toString("base64");
+  return { id, filename, type, size, contentId, content };
 }
 
 /** Copies the files of another campaign. */

@@ -110,3 +110,8 @@ export const CampaignAttachment = z
       .describe("Content id of an image that the HTML shows, or `null`."),
   })
   .meta({ id: "CampaignAttachment" });
+
+export const CampaignAttachmentFile = CampaignAttachment.extend({
+  content: z.string().describe("The file, as base64."),
+}).meta({ id: "CampaignAttachmentFile" });
+export type CampaignAttachmentFile = z.output<typeof CampaignAttachmentFile>;

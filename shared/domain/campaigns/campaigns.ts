@@ -25,9 +25,10 @@ import { describeProviderHold, findProviderHold } from "../sending/mail-holds.ts
 import * as mailSources from "../sending/mail-sources.ts";
 import { toMailingStats } from "../sending/mailing-stats.ts";
 import { unpublishWrites } from "./archive/archive.ts";
-import { deleteFiles, storeAttachments } from "./campaign-attachments.ts";
+import { deleteFiles, readFile, storeAttachments } from "./campaign-attachments.ts";
 import { changesAudience, checkReferences, checkSender } from "./campaign-checks.ts";
 import type { CampaignDetail, WaitingForLocalTime } from "./campaign-detail-schema.ts";
+import type { CampaignAttachmentFile } from "./campaign-mail-fields.ts";
 import * as campaignPlan from "./campaign-plan.ts";
 import { campaignReferences } from "./campaign-references.ts";
 import type { Campaign, CampaignChanges, NewCampaign } from "./campaign-schema.ts";
@@ -72,6 +73,14 @@ export async function create(
     }),
   );
 }
+
+/** A file with its content. Throws 404. */
+export const readAttachment = async (
+  who: CallerScope,
+  id: number,
+  attachmentId: number,
+): Promise<CampaignAttachmentFile> =>
+  readFile((await findStored(who, id)).attachments, attachmentId);
 
 export const findStored = (who: CallerScope, id: number): Promise<StoredCampaign> =>
   records.find<StoredCampaign>("CAMPAIGN", who, id);

@@ -423,6 +423,14 @@ export const campaignExamples: Record<string, unknown> = {
     ...timestamps,
   },
   TemplateFolder: { id: 1, siteId, name: "Newsletters", ...timestamps },
+  CampaignAttachmentFile: {
+    id: 1,
+    filename: "prices.txt",
+    type: "text/plain",
+    size: 11,
+    contentId: null,
+    content: "U2hvZXM6IDQ5IEU=",
+  },
   SnippetMeta,
   Snippet: {
     ...SnippetMeta,
