@@ -108,12 +108,12 @@ export const media = routeGroup("media", [
     operationId: "createMedia",
     description:
       "Adds a PNG, JPEG, GIF or WebP picture of up to 5 MB to the media library, and returns " +
-      "its public URL for emails. What cameras and editors wrote into the file, such as the place " +
-      "where the picture was taken, is removed; its orientation stays. Send the file itself with the fields in the query, as " +
-      "multipart/form-data, or as JSON with the `uploadId` of a file. On AWS, a request can have " +
-      "about 4 MB, so a larger picture needs an upload. The content of the file decides what it " +
-      "is. SVG is refused, because mail programs do not show it. An organization can have 10,000 " +
-      "pictures and 5 GB.",
+      "its public URL for emails. What cameras and editors wrote into it, such as where the " +
+      "picture was taken, is removed; its orientation stays. Send the file itself with the " +
+      "fields in the query, as multipart/form-data, or as JSON with the `uploadId` of a file. On " +
+      "AWS, a request can have about 4 MB, so a larger picture needs an upload. The content of " +
+      "the file decides what it is. SVG is refused, because mail programs do not show it. An " +
+      "organization can have 10,000 pictures and 5 GB.",
     level: "site",
     query: TextFields,
     rawBodyTypes: requestTypes,

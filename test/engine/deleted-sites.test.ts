@@ -192,6 +192,7 @@ const idOf = (made: IdsByKind, name: string, segment: string): number | undefine
   ({
     id: made[segment],
     variantId: made.variants,
+    attachmentId: 1,
     stepId: made.steps,
     tagId: made.tags,
     contactId: made.contacts,

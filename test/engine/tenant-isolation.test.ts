@@ -504,6 +504,7 @@ function caseRequest(
     ({
       id: made[kind],
       variantId: made.variants,
+      attachmentId: 1,
       stepId: made.steps,
       playbookId: 1,
       eventName: "bought",

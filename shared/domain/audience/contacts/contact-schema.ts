@@ -11,7 +11,7 @@ import { toTopicStates } from "../topics/topic-choices.ts";
 import { isConfirmable, SendConfirmation, unconfirmable } from "./confirmation-schema.ts";
 import { CustomFields } from "./custom-fields.ts";
 import type { FieldValue } from "./parse-field-value.ts";
-import { getSnoozeEnd } from "./snooze-state.ts";
+import { EndOfPause, getSnoozeEnd, SnoozeEnd } from "./snooze-state.ts";
 
 export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
 export type ContactStatus = (typeof contactStatuses)[number];
@@ -79,10 +79,7 @@ export const Contact = z
         "All topics of the contact's site, in their order. Only `subscribed` contacts get email " +
           "on any of them.",
       ),
-    snoozedUntil: Timestamp.nullable().describe(
-      "Until when the contact has paused marketing email on the preference page. `null`: it has " +
-        "not, or the pause is over.",
-    ),
+    snoozedUntil: SnoozeEnd,
     score: z
       .number()
       .describe(
@@ -202,12 +199,7 @@ export const ContactChanges = z
       "Topics to join or leave, each at most once; join topics only with the consent of the " +
         "contact. The others stay.",
     ),
-    snoozedUntil: z
-      .null()
-      .describe(
-        "`null` ends the pause of marketing email that the contact chose on the preference page. " +
-          "Only the contact itself can begin one.",
-      ),
+    snoozedUntil: EndOfPause,
   })
   .partial()
   .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });

@@ -205,6 +205,7 @@ const Confirmed = {
   requestedAt: "2026-11-12T18:40:11.530Z",
   templateId: 1,
   templateVersion: 1,
+  locale: "en",
 };
 export const Confirmation = {
   ...Confirmed,
@@ -272,6 +273,7 @@ export const FormSubmission = {
     confirmedUserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
     templateId: null,
     templateVersion: null,
+    locale: null,
   },
   confirmationSendId: 2,
   reminderSendId: null,

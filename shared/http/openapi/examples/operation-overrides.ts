@@ -136,6 +136,7 @@ export const responseOverrides: Record<string, object> = {
     sendId: null,
     templateId: null,
     templateVersion: null,
+    locale: null,
     confirmedAt: null,
     confirmedIp: null,
     confirmedUserAgent: null,
