@@ -396,7 +396,7 @@ export const keys = {
   eventCommit: (org: number, site: number, round: string) =>
     itemKey(`${org}#${site}#EVENTS`, round),
   eventTotals: (org: number, site: number) => itemKey(`${org}#EVENTCOUNT`, zeroPad(site)),
-  // expires; outcomes of the latest mails to an address that had a soft bounce
+  // expires; from which mail on the soft bounces of an address count
   softBounces: (org: number, site: number, email: string) =>
     itemKey(`${org}#${site}#SOFTBOUNCES`, sha256(email)),
   // Daily statistics: counters during the day, afterwards two items with all figures.
@@ -585,6 +585,7 @@ export const dueWorkKinds = [
   "SECURE",
   "DOMAIN",
   "MAILLOG",
+  "SUPPRESSION",
   "AUDIT",
   "CAMPAIGNAUDIT",
   "NOTE",

@@ -73,7 +73,11 @@ const SuppressionCheck = z.object({
   reason: SuppressionReason.nullable().describe("Why it is suppressed, or `null`."),
   marketingOnly: z
     .boolean()
-    .describe("Whether only marketing email is blocked, because the reason is `unsubscribe`."),
+    .describe(
+      "Whether only marketing email is blocked, because of an unsubscription or soft bounces.",
+    ),
+  bounceType: Suppression.shape.bounceType,
+  liftsAt: Suppression.shape.liftsAt,
   detail: z
     .string()
     .nullable()
@@ -130,8 +134,8 @@ export const suppressions = routeGroup("suppressions", [
     audit: "counted",
     description:
       "Contacts with this address get the status `suppressed` in every site. An address that " +
-      "is already suppressed stays as it is, except that `unsubscribe` gives way to a reason " +
-      "that blocks all email.",
+      "is already suppressed stays as it is, except that `unsubscribe` and soft bounces give way " +
+      "to a reason that blocks more or longer.",
     body: NewSuppression,
     returns: Suppression,
     status: 201,
@@ -165,7 +169,7 @@ export const suppressions = routeGroup("suppressions", [
         ...(found ?? emptySuppression),
         email,
         suppressed: found !== undefined,
-        marketingOnly: found?.reason === "unsubscribe",
+        marketingOnly: found !== undefined && suppression.isMarketingOnly(found),
       };
     },
   }),

@@ -31,6 +31,7 @@ import * as fieldConversions from "./audience/contacts/field-conversions.ts";
 import * as deletedGroups from "./audience/groups/deleted-groups.ts";
 import * as importJob from "./audience/imports/import-job.ts";
 import * as mailLog from "./audience/mail-counts/mail-log.ts";
+import * as softSuppressions from "./audience/suppressions/soft-suppressions.ts";
 import * as entries from "./audit/entries.ts";
 import { enqueueNote } from "./automation/change-notes.ts";
 import * as contactActions from "./automation/contact-actions/contact-actions.ts";
@@ -70,6 +71,8 @@ interface DueWorkItem
   noteId?: string;
   taskId?: string;
   duesk: string;
+  /** The address whose suppression ends. */
+  email?: string;
   /** The name of the custom field that is converted. */
   name?: string;
 }
@@ -221,5 +224,6 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   MERGE: ({ orgId, id }) => enqueueMerge(orgId, id!),
   SERIES: ({ orgId, id }) => enqueueSeries(orgId, id!),
   STEPTASK: ({ orgId, taskId }) => enqueueTask({ orgId, taskId: taskId! }),
+  SUPPRESSION: ({ orgId, email }) => softSuppressions.liftDue(orgId, email!),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

@@ -129,6 +129,7 @@ const waysToLeave: Record<string, Departure> = {
         siteId,
         sendId,
         acceptedAt: now().toISOString(),
+        at: now().toISOString(),
       })),
     ),
   "erasure of the address": ({ caller }, { email }) =>

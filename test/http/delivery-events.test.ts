@@ -207,6 +207,55 @@ describe.runIf(atHome)("with the sandbox", () => {
   );
 });
 
+test.runIf(atHome)(
+  "after a soft bounce a password reset goes out and a campaign does not",
+  async () => {
+    const client = await signedUp();
+    const sendingConfigId = await createConfig(client, "postmark");
+    const make = async (path: string, body: object): Promise<number> =>
+      expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
+    const listId = await make("/lists", { name: "News" });
+    const full = "softbounced+full@simulator.pennymail.test";
+    const contactId = await make("/contacts", { email: full, lists: [listId] });
+    await make("/contacts", { email: "delivered@simulator.pennymail.test", lists: [listId] });
+    const templateId = await make("/templates", { name: "News", subject: "News", html });
+
+    await sendMail(client, full, { sendingConfigId });
+    await waitFor(async () => {
+      const checked = await client.call("GET", `/suppressions/check/${full}`);
+      expect(checked.body.data).toMatchObject({
+        suppressed: true,
+        marketingOnly: true,
+        bounceType: "soft",
+        liftsAt: expect.any(String),
+      });
+      const contact = await client.call("GET", `/contacts/${contactId}`);
+      expect(contact.body.data).toMatchObject({ status: "suppressed" });
+    });
+    expect((await client.call("GET", `/why?email=${full}`)).body.data).toMatchObject({
+      reason: "bounced",
+      alsoApplies: ["suppressed"],
+    });
+
+    const campaign = { name: "News", templateId, listId, sendingConfigId };
+    const campaignId = await make("/campaigns", campaign);
+    expectStatus(200, await client.call("POST", `/campaigns/${campaignId}/send`));
+    await waitFor(async () =>
+      expect((await client.call("GET", `/campaigns/${campaignId}`)).body.data).toMatchObject({
+        status: "sent",
+        accounting: { candidates: 2, accepted: 1, suppressed: 1 },
+      }),
+    );
+    const reset = await sendMail(client, full, { sendingConfigId });
+    await waitFor(async () => {
+      const { events, error } = (await client.call<Detail>("GET", `/sends/${reset}`)).body.data;
+      expect(error).not.toBe("suppressed");
+      // It went to the provider, where it bounced as well.
+      expect(events.map(({ type }) => type)).toEqual(["bounce"]);
+    });
+  },
+);
+
 describe.runIf(atHome)("GET /events", () => {
   let client: TestClient;
   let secondSite: number;

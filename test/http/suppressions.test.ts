@@ -44,6 +44,8 @@ test("an address is suppressed, read, checked and removed", async () => {
   const entry = {
     email: "ada@example.com",
     reason: "manual",
+    bounceType: null,
+    liftsAt: null,
     detail: "asked by phone",
     source: "api",
     createdAt: expect.stringMatching(/\.\d{3}Z$/),
@@ -73,6 +75,8 @@ test("an address is suppressed, read, checked and removed", async () => {
     suppressed: false,
     reason: null,
     marketingOnly: false,
+    bounceType: null,
+    liftsAt: null,
     detail: null,
     source: null,
     createdAt: null,

@@ -98,6 +98,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   CONVERSION: jobs,
   SEQUENCE: queues.advance,
   DAY: drain,
+  SUPPRESSION: drain,
   REPORT: report,
   SUBMISSION: submission,
   FORM: jobs,

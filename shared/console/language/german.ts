@@ -338,8 +338,10 @@ export const german: Catalog = {
     "puts it into yours."]:
     "Ein Formular macht Besucher zu Kontakten. Es hat eine eigene Seite, und eine Zeile " +
     "Code fügt es in Ihre ein.",
-  "A full mailbox is a soft bounce. Without a number, the first one suppresses.":
-    "Ein volles Postfach ist ein Soft Bounce. Ohne Zahl sperrt schon der erste.",
+  ["A full mailbox is a soft bounce. It stops marketing email until an email is delivered, or for " +
+    "30 days. Without a number, the first one suppresses."]:
+    "Ein volles Postfach ist ein Soft Bounce. Er hält Marketing-E-Mails zurück, bis eine E-Mail " +
+    "zugestellt wird, oder 30 Tage lang. Ohne Zahl sperrt schon der erste.",
   "A heading": "Eine Überschrift",
   "A heading, a text and a footer": "Überschrift, Text und Fußzeile",
   "A headline worth opening": "Eine Überschrift, die neugierig macht",
@@ -523,7 +525,8 @@ export const german: Catalog = {
   "Address of the picture": "Adresse des Bildes",
   "Address of the video": "Adresse des Videos",
   "Address twice in the audience": "Adresse doppelt im Empfängerkreis",
-  "Addresses that get no email, in all sites": "Adressen, die auf keiner Website E-Mails erhalten",
+  "Addresses that get no email or no marketing email, in all sites":
+    "Adressen, die auf keiner Website E-Mails oder Marketing-E-Mails erhalten",
   "Adds UTM parameters, so that analytics tools know where a visit comes from.":
     "Ergänzt UTM-Parameter, damit Analysetools die Herkunft eines Besuchs erkennen.",
   Admin: "Administrator",
@@ -604,6 +607,7 @@ export const german: Catalog = {
     "Gestaltung dort nicht.",
   "Another reason": "Ein anderer Grund",
   "Answer about {email}": "Antwort zu {email}",
+  "Answered by an automatic reply": "Mit einer automatischen Antwort beantwortet",
   "Answers go to this address, unless the site has one.":
     "Antworten gehen an diese Adresse, es sei denn, die Website hat eine.",
   "Answers go to this address. Without it, they go to that of the sender.":
@@ -1252,6 +1256,7 @@ export const german: Catalog = {
   "End the pause": "Pause beenden",
   "End the sequence {sequence}": "Automation {sequence} beenden",
   "Ended the pause": "Pause beendet",
+  Ends: "Endet",
   "Ends on {date}.": "Endet am {date}.",
   "ends with": "endet mit",
   "Enroll in sequence": "In Automation aufnehmen",
@@ -1667,6 +1672,10 @@ export const german: Catalog = {
   "Its sum is shown with the conversions, such as the revenue of orders.":
     "Ihre Summe steht bei den Konversionen, etwa der Umsatz von Bestellungen.",
   "Its templates stay, without a folder.": "Seine Vorlagen bleiben, ohne Ordner.",
+  ["Its mailbox takes no email for now: gets transactional email only until {liftsAt}, or until an " +
+    "email is delivered."]:
+    "Das Postfach nimmt derzeit keine E-Mails an: erhält nur Transaktions-E-Mails, bis {liftsAt} " +
+    "oder bis eine E-Mail zugestellt wird.",
   ["Its {sent, plural, one {# email stays} other {# emails stay}} in the log, but the " +
     "figures and links of the campaign are gone."]:
     "{sent, plural, one {# E-Mail der Kampagne bleibt} other {# E-Mails der Kampagne " +
@@ -2016,6 +2025,8 @@ export const german: Catalog = {
   "Not saved yet": "Noch nicht gespeichert",
   "Not scheduled": "Nicht geplant",
   "Not sent": "Nicht gesendet",
+  "Not sent: on the suppression list of the provider":
+    "Nicht gesendet: auf der Sperrliste des Anbieters",
   "Not set": "Nicht gesetzt",
   "Not signed in": "Nicht angemeldet",
   "Not subscribed to the topic": "Nicht für das Thema angemeldet",
@@ -2294,6 +2305,9 @@ export const german: Catalog = {
   "Refuse marketing email without a postal address":
     "Marketing-E-Mails ohne Postanschrift ablehnen",
   Refused: "Abgelehnt",
+  "Refused because of its content, size or an attachment":
+    "Wegen Inhalt, Größe oder Anhang abgelehnt",
+  "Refused because of its sender": "Wegen des Absenders abgelehnt",
   "Refused rows": "Abgelehnte Zeilen",
   "Refused the sender": "Absender abgelehnt",
   Reminder: "Erinnerung",
@@ -2632,6 +2646,7 @@ export const german: Catalog = {
   Snippets: "Bausteine",
   "Social links": "Social-Media-Links",
   Soft: "Sanft",
+  "Soft bounce": "Soft Bounce",
   "Soft bounces in a row that suppress an address (optional)":
     "Soft Bounces in Folge, die eine Adresse sperren (optional)",
   "some topics are not subscribed to": "einige Themen nicht abonniert",
@@ -2683,6 +2698,7 @@ export const german: Catalog = {
   "Status {responseStatus} in {latencyMs} ms{tries}":
     "Status {responseStatus} in {latencyMs} ms{tries}",
   Stay: "Bleiben",
+  Stays: "Bleibt",
   Step: "Schritt",
   "Step {key}": "Schritt {key}",
   Steps: "Schritte",
@@ -2939,6 +2955,10 @@ export const german: Catalog = {
   "The links of the brand": "Die Links der Marke",
   "The list goes back 90 days for an address.": "Für eine Adresse reicht die Liste 90 Tage zurück.",
   "The logo leads to (optional)": "Logo führt zu (optional)",
+  ["The mailbox takes no email for now, so marketing email waits. Transactional email is still " +
+    "sent."]:
+    "Das Postfach nimmt derzeit keine E-Mails an, daher warten Marketing-E-Mails. " +
+    "Transaktions-E-Mails werden weiter gesendet.",
   "the message stream, under Webhooks": "den Message Stream, unter Webhooks",
   "The monthly letter": "Der Monatsbrief",
   "The most clicks": "Die meisten Klicks",
@@ -3088,6 +3108,8 @@ export const german: Catalog = {
     "{time} ({timezone}), from {sender}. Contacts are counted again then."]:
     "Diese E-Mail geht am {time} ({timezone}) an <b>{count, plural, one {# Kontakt} other " +
     "{# Kontakte}}</b>, von {sender}. Die Kontakte werden dann neu gezählt.",
+  "This ends on {liftsAt}, or as soon as an email is delivered.":
+    "Das endet am {liftsAt} oder sobald eine E-Mail zugestellt wird.",
   "This file is no PNG, JPEG, GIF or WebP picture.":
     "Diese Datei ist kein PNG-, JPEG-, GIF- oder WebP-Bild.",
   "This form does not exist": "Dieses Formular gibt es nicht",

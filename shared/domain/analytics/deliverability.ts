@@ -15,6 +15,7 @@ import { keys } from "../../keys.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import { labelOf } from "../senders/sending-configs.ts";
 import {
+  type BounceReason,
   blockReasons,
   bounceReasons,
   bounceReasonTexts,
@@ -66,20 +67,22 @@ export const Deliverability = z
         hard: Count.describe("Bounces because the mailbox does not exist or takes no email."),
         soft: Count.describe("Bounces for a temporary reason, such as a full mailbox."),
         block: Count.describe(
-          "Bounces because of the sender: spam, blocklists, policies, SPF, DKIM or DMARC.",
+          "Emails that were refused because of their sender or their content: spam, blocklists, " +
+            "policies, SPF, DKIM or DMARC, size, attachments. Most are counted as `failed`, and " +
+            "suppress no address.",
         ),
         topReasons: z
           .array(
             z.object({
               reason: z.enum(bounceReasons).describe("Key of the reason."),
               description: z.string().describe("Explanation of the reason, in English."),
-              count: Count.describe("Bounces for this reason."),
-              share: z.number().describe("Share of all bounces, from 0 to 1."),
+              count: Count.describe("Bounces and refused emails for this reason."),
+              share: z.number().describe("Share of all bounces and refused emails, 0 to 1."),
             }),
           )
-          .describe("Most frequent reasons first, with their share of all bounces from 0 to 1."),
+          .describe("Most frequent reasons first."),
       })
-      .describe("Bounces by kind: hard + soft + block = bounced."),
+      .describe("Bounces by kind, with the emails that were refused."),
     complaintRate,
     dailyTrends: z
       .array(
@@ -173,24 +176,26 @@ export async function getDeliverability(
 }
 
 function breakDownBounces(sum: CounterTotals): Deliverability["bounceBreakdown"] {
-  const blocks = (type: "hard" | "soft") =>
-    [...blockReasons].reduce(
+  const addReasons = (type: "hard" | "soft" | "refused", reasons: Iterable<BounceReason>) =>
+    [...reasons].reduce(
       (total, reason) => total + (sum[`reason.${type}.${reason}` satisfies ReasonCounter] ?? 0),
       0,
     );
+  const blocks = (type: "hard" | "soft") => addReasons(type, blockReasons);
+  const refused = addReasons("refused", bounceReasons);
   const { bouncedHard = 0, bouncedSoft = 0 } = sum;
-  const bounced = toShownCount(bouncedHard + bouncedSoft);
+  const explained = toShownCount(bouncedHard + bouncedSoft + refused);
   const topReasons = rankBounceReasons(sum).map(([reason, count]) => ({
     reason,
     description: bounceReasonTexts[reason],
     count,
-    share: rate(count, bounced),
+    share: rate(count, explained),
   }));
   return {
     ...toShownParts({
       hard: bouncedHard - blocks("hard"),
       soft: bouncedSoft - blocks("soft"),
-      block: blocks("hard") + blocks("soft"),
+      block: blocks("hard") + blocks("soft") + refused,
     }),
     topReasons,
   };

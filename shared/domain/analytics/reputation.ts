@@ -154,12 +154,13 @@ const bounceAdvice: Record<RatedScore, string> = {
     "POST /validate.",
 };
 
-/** Bounce reasons and their numbers, most frequent first. */
+/** Reasons of bounces and refusals and their numbers, most frequent first. */
 export const rankBounceReasons = (sum: CounterTotals): [(typeof bounceReasons)[number], number][] =>
   bounceReasons
     .map((reason): [(typeof bounceReasons)[number], number] => {
       const count = (counter: ReasonCounter): number => sum[counter] ?? 0;
-      return [reason, count(`reason.hard.${reason}`) + count(`reason.soft.${reason}`)];
+      const bounces = count(`reason.hard.${reason}`) + count(`reason.soft.${reason}`);
+      return [reason, bounces + count(`reason.refused.${reason}`)];
     })
     .filter(([, n]) => n > 0)
     .toSorted(([, a], [, b]) => b - a);

@@ -19,12 +19,7 @@ import { addAcceptedFields, getChunkSends } from "../sending/bulk/chunk-sends.ts
 import * as clickedLinks from "../sending/clicked-links.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import * as eventCommits from "./event-commits.ts";
-import {
-  eventReactions,
-  type MailAddressReport,
-  suppressReported,
-  toMailReport,
-} from "./event-reactions.ts";
+import { eventReactions, suppressReported, toMailReport } from "./event-reactions.ts";
 import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
 import { identifySends } from "./match-by-message.ts";
 import {
@@ -42,6 +37,7 @@ import {
   type SendWithEvents,
   toSendEvent,
 } from "./send-events.ts";
+import type { MailReport } from "./soft-bounces.ts";
 
 /** Applies a batch of queue messages. Returns one error per message, `undefined` for success. */
 export async function applyBatch(
@@ -96,7 +92,7 @@ export async function applyEvents(orgId: number, received: EventsMessage[]): Pro
 
 interface LoadedSend extends SendUpdate {
   /** Events about the copies of the mail. */
-  aboutCopies: MailAddressReport[];
+  aboutCopies: MailReport[];
 }
 
 /** Loads the sends of the events, each with the events that arrived for it. */
@@ -142,7 +138,7 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
       });
     const aboutSend = arrivedForSend.filter(({ copyTo }) => copyTo === undefined);
     const aboutCopies = arrivedForSend.flatMap(({ copyTo: email, event, provider }) =>
-      email ? [toMailReport(event, email, { send, provider })] : [],
+      email ? [toMailReport({ ...event, at: event.timestamp }, email, { send, provider })] : [],
     );
     return {
       aboutCopies,

@@ -1,7 +1,12 @@
 // The answer to "why did this email not arrive?", from the facts about an address. The first cause
 // that applies decides: the address gets no email, its latest email waits, or what happened to it.
 import type { ContactStatus } from "../audience/contacts/contact-schema.ts";
-import type { Suppression, SuppressionReason } from "../audience/suppressions/suppressions.ts";
+import {
+  isMarketingOnly,
+  isSoft,
+  type Suppression,
+  type SuppressionReason,
+} from "../audience/suppressions/suppressions.ts";
 import type { MailHold } from "../sending/mail-holds.ts";
 import { sourceOf } from "../sending/mail-sources.ts";
 import { capStep, explainSend, siteRequest, toTime } from "./send-answers.ts";
@@ -27,7 +32,7 @@ export interface DeliveryFacts {
 
 export function explainDelivery(facts: DeliveryFacts): DeliveryAnswer {
   const { suppression, latest } = facts;
-  if (suppression && suppression.reason !== "unsubscribe") return explainSuppression(suppression);
+  if (suppression && !isMarketingOnly(suppression)) return explainSuppression(suppression);
   const refusal = !latest || sourceOf(latest) ? explainRefusal(facts) : undefined;
   if (refusal) return refusal;
   return latest ? explainSend(latest, facts.hold) : explainNoSend(facts);
@@ -92,6 +97,18 @@ function explainSuppression({ email, reason, detail, createdAt }: Suppression): 
   };
 }
 
+const explainSoftBounce = ({ email, detail, liftsAt }: Suppression): DeliveryAnswer => ({
+  reason: "suppressed",
+  answer:
+    `The mailbox of ${email} takes no email for now${detail ? `: “${detail}”` : ""}. It gets no ` +
+    `marketing email until ${toTime(liftsAt!)}, or until an email arrives. Transactional email ` +
+    "still goes out.",
+  nextStep:
+    "Nothing: this ends by itself. If the mailbox works again, remove the address from the " +
+    "suppression list.",
+  nextRequest: "DELETE /suppressions/:email",
+});
+
 /** Why the address gets no marketing email. */
 function explainRefusal({
   email,
@@ -99,6 +116,7 @@ function explainRefusal({
   contactStatus,
   snoozedUntil,
 }: DeliveryFacts): DeliveryAnswer | undefined {
+  if (suppression && isSoft(suppression)) return explainSoftBounce(suppression);
   if (suppression || contactStatus === "unsubscribed")
     return {
       reason: "unsubscribed",

@@ -1,7 +1,7 @@
 // A delivery event as the API returns it.
 import * as z from "zod";
 import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
+import { eventCauses, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import { isAutomatedEvent, type SendWithEvents } from "./send-events.ts";
 import type { SendEvent } from "./send-outcome.ts";
 
@@ -19,7 +19,21 @@ export const EmailEvent = z
           .string()
           .optional()
           .describe("For `bounce`, `dropped` and `deferred`: reason given by the other server."),
-        bounceType: z.enum(["hard", "soft"]).optional().describe("For `bounce`: `hard` or `soft`."),
+        bounceType: z
+          .enum(["hard", "soft"])
+          .optional()
+          .describe(
+            "For `bounce`. `hard`: the address is bad. `soft`: the mailbox takes no email for now.",
+          ),
+        cause: z
+          .enum(eventCauses)
+          .optional()
+          .describe(
+            "For `dropped` and `deferred`, if the provider names it. `message`: content, size or " +
+              "an attachment was refused. `sender`: reputation, authentication or a limit. " +
+              "`suppressed`: the address is on the list of the provider. `auto_reply`: the " +
+              "recipient's system answered by itself. None of them suppresses the address.",
+          ),
         userAgent: z
           .string()
           .optional()

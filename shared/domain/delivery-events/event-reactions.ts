@@ -17,7 +17,7 @@ import { enqueueEvents } from "../webhooks/enqueue-events.ts";
 import { toApi } from "./email-event.ts";
 import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
 import type { SendEvent } from "./send-outcome.ts";
-import { leaveOutAllowedBounces, type MailReport } from "./soft-bounces.ts";
+import { applyMailReports, isSoftBounce, type MailReport } from "./soft-bounces.ts";
 import { toPayloadDetails } from "./webhook-payload.ts";
 
 type EventReaction = (orgId: number, updates: SendUpdate[]) => Promise<void>;
@@ -43,15 +43,16 @@ export interface AddressReport {
 }
 
 /**
- * Suppresses the addresses. A bounce or a complaint stops all mail to the address; an unsubscribe
- * stops marketing mail only.
+ * Suppresses the addresses. A hard bounce or a complaint stops all mail to the address; an
+ * unsubscribe stops marketing mail only.
  */
 export async function suppressRecipients(orgId: number, reports: AddressReport[]): Promise<void> {
   const newSuppressions = reports.flatMap(({ email, type, detail, provider }) => {
     const reason = suppressionReasons[type];
     if (!reason) return [];
     const text = detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null;
-    return [{ email, reason, detail: text, source: provider }];
+    const bounceType = reason === "bounce" ? ("hard" as const) : null;
+    return [{ email, reason, bounceType, detail: text, source: provider }];
   });
   // Reports on the same address run one after the other: in parallel they would only conflict.
   const byAddress = Map.groupBy(newSuppressions, ({ email }) => normalizeEmail(email));
@@ -61,27 +62,30 @@ export async function suppressRecipients(orgId: number, reports: AddressReport[]
 }
 
 /** A report about the recipient of a mail, or about one of its copies. */
-export type MailAddressReport = AddressReport & MailReport;
-
 export const toMailReport = (
-  { type, data }: Pick<SendEvent, "type" | "data">,
+  { type, at, data }: Pick<SendEvent, "type" | "at" | "data">,
   email: string,
   { send, provider }: { send: SendItem; provider: string },
-): MailAddressReport => ({
+): MailReport => ({
   siteId: send.siteId,
   sendId: send.id,
   acceptedAt: send.createdAt,
   email,
   type,
+  at,
   bounceType: data?.bounceType,
   detail: data?.reason,
   provider,
 });
 
-/** A hard bounce or a complaint suppresses at once, a soft bounce when the site says so. */
-export async function suppressReported(orgId: number, reports: MailAddressReport[]): Promise<void> {
-  const others = reports.filter(({ type }) => type !== "unsubscribe");
-  await suppressRecipients(orgId, await leaveOutAllowedBounces(orgId, others));
+/**
+ * A hard bounce or a complaint suppresses at once, and a soft bounce when the site says so. A later
+ * mail that arrives ends the suppression by soft bounces.
+ */
+export async function suppressReported(orgId: number, reports: MailReport[]): Promise<void> {
+  const isFinal = (report: MailReport) => report.type !== "unsubscribe" && !isSoftBounce(report);
+  await suppressRecipients(orgId, reports.filter(isFinal));
+  await applyMailReports(orgId, reports);
 }
 
 const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
@@ -202,8 +206,8 @@ const scoreContacts: EventReaction = async (orgId, updates) => {
 const noteDeferrals: EventReaction = (orgId, updates) =>
   slowDomains.recordDeferrals(
     orgId,
-    flatMapEvents(updates, ({ type }, { send }) =>
-      type === "deferred"
+    flatMapEvents(updates, ({ type, data }, { send }) =>
+      type === "deferred" && data?.cause !== "auto_reply"
         ? [{ configId: send.sendingConfigId, domain: domainOf(send.toEmail) }]
         : [],
     ),

@@ -19,6 +19,7 @@ import { dueShardOf, indexAttributes, indexes, type Key, keys, ranges } from "..
 import type { QueuedEvent } from "../../queues.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { leaveEverywhere, suppressRecipients } from "./event-reactions.ts";
+import { isSoftBounce } from "./soft-bounces.ts";
 
 /** The stored item; the queue message of its next attempt is built from it. */
 export interface ParkedEvent {
@@ -38,12 +39,13 @@ const retriesByMessageId = 2;
 
 /**
  * Parks events without a stored send. Suppresses the address even though the send is unknown, but
- * on the first attempt only, because a user may have removed the suppression since.
+ * on the first attempt only, because a user may have removed the suppression since. A soft bounce
+ * waits for its send, because the site of the send says how many it allows.
  */
 export async function parkEvents(orgId: number, unmatched: ParkedEvent[]): Promise<void> {
   if (!unmatched.length) return;
   const reports = unmatched
-    .filter(({ event }) => !event.parked)
+    .filter(({ event }) => !event.parked && !isSoftBounce({ ...event, ...event.data }))
     .map(({ event: { email, type, data }, provider }) => ({
       email,
       type,

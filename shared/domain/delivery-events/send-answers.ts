@@ -75,6 +75,13 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
   sending: () => ["queued", "is being handed to the provider right now.", "Ask again in a minute."],
   sent: (send) => {
     const deferral = findEvent(send, "deferred");
+    if (deferral?.data.cause === "auto_reply")
+      return [
+        "sent",
+        `was accepted by ${send.provider}, and the recipient's system answered by itself` +
+          `${quote(deferral.data.reason)}.`,
+        "Nothing: an automatic reply, such as during a vacation, shows that the mailbox works.",
+      ];
     return deferral
       ? [
           "deferred",
@@ -121,8 +128,13 @@ function explainFailure(send: SendDetail): Answer {
     return [
       "bounced",
       `bounced: the recipient's server refused it${quote(bounce.data.reason ?? send.error)}.`,
-      "Correct the address, or ask its owner. The server's words say why.",
+      bounce.data.bounceType === "hard"
+        ? "Correct the address, or ask its owner. The server's words say why."
+        : "Send it again later: the mailbox takes no email for now. The server's words say why.",
     ];
+  const refused = findEvent(send, "dropped");
+  const explained = refused && refusalAnswers[refused.data.cause ?? ""];
+  if (explained) return explained(send);
   const excluded = exclusionAnswers[send.error ?? ""];
   if (excluded) return excluded;
   return [
@@ -131,6 +143,28 @@ function explainFailure(send: SendDetail): Answer {
     "Solve what the message names, then send again.",
   ];
 }
+
+/** By the cause of a dropped email. */
+const refusalAnswers: Record<string, (send: SendDetail) => Answer> = {
+  message: ({ error }) => [
+    "refused",
+    `was refused because of its content, its size or an attachment${quote(error)}.`,
+    "Change the email, then send it again. The address is not suppressed.",
+  ],
+  sender: ({ error }) => [
+    "refused",
+    `was refused because of its sender${quote(error)}.`,
+    "Check the DNS records of the sender's domain, its reputation and the limits of the account " +
+      "at the provider, then send it again. The address is not suppressed.",
+  ],
+  suppressed: ({ provider, error }) => [
+    "refused",
+    `was not sent by ${provider}, which has the address on its own suppression list` +
+      `${quote(error)}.`,
+    "When the mailbox works and its owner wants the email, remove the address from that list, " +
+      "then send again.",
+  ],
+};
 
 const exclusionAnswers: Record<string, Answer> = {
   suppressed: [

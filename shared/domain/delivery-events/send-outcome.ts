@@ -1,7 +1,11 @@
 // Computes the outcome of a send from its events. Depends only on the set of events, never on the
 // order in which they arrived.
 import type { EventType, ProviderEvent } from "../../providers/inbound/inbound-adapter.ts";
-import { bounceCounterOf } from "../sending/bounce-reasons.ts";
+import {
+  bounceCounterOf,
+  type ReasonCounter,
+  refusalCounterOf,
+} from "../sending/bounce-reasons.ts";
 import { type LinkCounter, type LinkCounts, linkCounter } from "../sending/clicked-links.ts";
 import type { EventCounter, EventCounts } from "../sending/daily-counters.ts";
 import type { MailState } from "../sending/mail-sources.ts";
@@ -108,9 +112,7 @@ export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): Se
   const counts: SendOutcome["counts"] = {
     delivered: delivered || impliesDelivery ? 1 : 0,
     ...(failure && { [failureCounterOf(failure)]: 1 }),
-    ...(failure?.type === "bounce" && {
-      [bounceCounterOf(failure.data?.bounceType, failure.data?.reason)]: 1,
-    }),
+    ...(failure && countReason(failure)),
     complained: Math.min(1, ofType("spam_report").length),
     unsubscribed: Math.min(1, ofType("unsubscribe").length),
     deferred: ofType("deferred").length,
@@ -132,6 +134,13 @@ export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): Se
     ...(opens[0] && { openedAt: opens[0].at }),
     ...(clicks[0] && { clickedAt: clicks[0].at }),
   };
+}
+
+function countReason({ type, data }: SendEvent): Partial<Record<ReasonCounter, number>> {
+  if (type === "bounce") return { [bounceCounterOf(data?.bounceType, data?.reason)]: 1 };
+  const { cause } = data ?? {};
+  const isRefused = cause === "message" || cause === "sender";
+  return isRefused ? { [refusalCounterOf(cause, data?.reason)]: 1 } : {};
 }
 
 function countLinks(clicks: SendEvent[], clicksByPeople: SendEvent[]): LinkCounts {

@@ -1,149 +1,203 @@
-// Soft bounces in a row. A site can allow some before they suppress an address. The outcomes of the
-// latest emails to the address are stored by send, and ordered by when the emails were accepted. So
-// repeated events and events in any order give the same result.
-import { equals, isNew } from "../../adapters/dynamodb/conditions.ts";
-import { get, getMany, put, write } from "../../adapters/dynamodb/table.ts";
-import { epochSeconds } from "../../clock.ts";
+// Decides whether soft bounces suppress an address: by the outcomes of the latest mails to it, in
+// the order in which the mails were accepted. The sends store these outcomes, so repeated events and
+// events in any order give the same result.
+import { get, getMany } from "../../adapters/dynamodb/table.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
-import { inParallel } from "../../kernel/parallel.ts";
-import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { keys, zeroPad } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
+import * as softSuppressions from "../audience/suppressions/soft-suppressions.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { maxSoftBounceLimit, type Site } from "../identity/sites.ts";
+import * as readSends from "../sending/read-sends.ts";
+import { readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
+import type { SendItem } from "../sending/send-schema.ts";
+import type { SendWithEvents } from "./send-events.ts";
 
-/** What an event says about one email to one address. */
+/** What an event says about one mail to one address. */
 export interface MailReport {
   siteId: number;
   sendId: number;
-  /** When the email was accepted (ISO 8601). */
+  /** When the mail was accepted (ISO 8601). */
   acceptedAt: string;
   email: string;
   type: EventType;
   bounceType?: "hard" | "soft" | undefined;
+  /** When it happened (ISO 8601). */
+  at: string;
+  detail?: string | undefined;
+  provider: string;
 }
 
-const isSoftBounce = ({ type, bounceType }: MailReport): boolean =>
+export const isSoftBounce = ({ type, bounceType }: Pick<MailReport, "type" | "bounceType">) =>
   type === "bounce" && bounceType !== "hard";
 const arrivalTypes = new Set<EventType>(["delivered", "open", "click"]);
 
 /**
- * Leaves out the soft bounces that do not suppress the address yet. Safe to repeat: the soft bounce
- * that reaches the limit stays the one that does.
+ * Suppresses addresses whose mails bounced softly, and ends such suppressions when a later mail has
+ * arrived. Call it after the events are stored in their sends. Safe to repeat.
  */
-export async function leaveOutAllowedBounces<R extends MailReport>(
-  orgId: number,
-  reports: R[],
-): Promise<R[]> {
+export async function applyMailReports(orgId: number, reports: MailReport[]): Promise<void> {
   const counted = reports.filter((report) => isSoftBounce(report) || arrivalTypes.has(report.type));
-  const limits = await getLimits(orgId, counted);
-  const limited = counted.filter(({ siteId }) => limits.has(siteId));
-  if (!limited.length) return reports;
-  const addressOf = ({ siteId, email }: R) => `${siteId} ${normalizeEmail(email)}`;
-  const byAddress = [...Map.groupBy(limited, addressOf).values()];
-  const known = await getMany<SoftBounceItem>(byAddress.map(([first]) => keyOf(orgId, first!)));
-  const suppressing = await inParallel(8, byAddress, async (ofAddress, i) => {
-    // An address without soft bounces has no item, and a delivery does not create one.
-    if (!known[i] && !ofAddress.some(isSoftBounce)) return [];
-    return recordOutcomes(orgId, ofAddress, limits.get(ofAddress[0]!.siteId)!);
+  const byAddress = [...Map.groupBy(counted, ({ email }) => normalizeEmail(email))];
+  // An arrival reads only whether the address is suppressed.
+  const known = await getMany<suppressions.Suppression>(
+    byAddress.map(([email]) => suppressions.keyOf(orgId, email)),
+    { consistent: true },
+  );
+  await inParallel(8, byAddress, async ([email, ofAddress], i) => {
+    if (!ofAddress.some(isSoftBounce) && !suppressions.isSoft(known[i])) return;
+    await softSuppressions.reconcile(orgId, email, (current) =>
+      decide({ orgId, email, reports: ofAddress }, current),
+    );
   });
-  const kept = new Set(suppressing.flat());
-  return reports.filter(
-    (report) => !isSoftBounce(report) || !limits.has(report.siteId) || kept.has(report),
-  );
 }
 
-/** The limit of each site that allows soft bounces. */
-async function getLimits(orgId: number, reports: MailReport[]): Promise<Map<number, number>> {
-  const siteIds = [...new Set(reports.map(({ siteId }) => siteId))];
-  const found = await getMany<Site>(siteIds.map((id) => keys.record(orgId, "SITE", id)));
-  return new Map(
-    found.flatMap((site) =>
-      site?.softBounceLimit && site.softBounceLimit > 1 ? [[site.id, site.softBounceLimit]] : [],
-    ),
-  );
+interface ReportedAddress {
+  orgId: number;
+  email: string;
+  reports: MailReport[];
 }
 
-interface SoftBounceItem {
-  v: number;
-  /** The latest, in order. */
-  outcomes: MailOutcome[];
-  /** The send whose bounce reached the limit. Bounces up to the position do not count again. */
-  reached?: { sendId: number; position: string };
-  expires: number;
-}
+/** What became of a mail. Mails of which nothing is known have no outcome. */
 interface MailOutcome {
-  sendId: number;
+  siteId: number;
   /** Orders the outcomes. */
   position: string;
-  /** A bounce counts more than a delivery, because it can come after it. */
-  bounced: boolean;
+  /** The last soft bounce; undefined: the mail arrived. */
+  bounce?: { at: string; detail: string | undefined; provider: string };
 }
 
-const keyOf = (orgId: number, { siteId, email }: MailReport) =>
-  keys.softBounces(orgId, siteId, normalizeEmail(email));
+/** A bounce counts more than a delivery, because it can come after it. */
+async function decide(
+  address: ReportedAddress,
+  current: suppressions.Suppression | undefined,
+): Promise<softSuppressions.SoftSuppression | undefined> {
+  const { orgId, email, reports } = address;
+  const siteIds = [
+    ...new Set([
+      ...reports.filter(isSoftBounce).map(({ siteId }) => siteId),
+      ...(current?.softBounce ? [current.softBounce.siteId] : []),
+    ]),
+  ];
+  const sites = await inParallel(8, siteIds, (siteId) => readSiteRule(orgId, siteId, email));
+  const enough = Math.max(1, ...sites.map(({ limit }) => limit));
+  const outcomes = await readOutcomes(address, enough);
+  const found = sites.flatMap((site) => findBounces(outcomes, site) ?? []);
+  // Of several sites, the one whose mail bounced last.
+  return found.toSorted((a, b) => (a.liftsAt! < b.liftsAt! ? 1 : -1))[0];
+}
 
-const keptSeconds = 180 * 24 * 3600;
+interface SiteRule {
+  siteId: number;
+  limit: number;
+  /** Bounces up to this position do not count again. */
+  countedFrom: string;
+}
 
-/** Returns the reports whose bounce reaches the limit. */
-const recordOutcomes = <R extends MailReport>(
-  orgId: number,
-  reports: R[],
-  limit: number,
-): Promise<R[]> =>
-  retryOnConflict("The address", async () => {
-    const key = keyOf(orgId, reports[0]!);
-    const stored = await get<SoftBounceItem>(key);
-    const before = stored && stored.expires > epochSeconds() ? stored : undefined;
-    let state: BounceState = { outcomes: before?.outcomes ?? [], reached: before?.reached };
-    const suppressing: R[] = [];
-    for (const report of reports) {
-      const next = addOutcome(state, report, limit);
-      state = next.state;
-      if (next.isReached) suppressing.push(report);
+async function readSiteRule(orgId: number, siteId: number, email: string): Promise<SiteRule> {
+  const [site, forgotten] = await Promise.all([
+    get<Site>(keys.record(orgId, "SITE", siteId)),
+    get<{ countedFrom?: string; expires: number }>(keys.softBounces(orgId, siteId, email)),
+  ]);
+  const isValid = forgotten !== undefined && forgotten.expires > epochSeconds();
+  return {
+    siteId,
+    limit: site?.softBounceLimit ?? 1,
+    countedFrom: (isValid && forgotten.countedFrom) || "",
+  };
+}
+
+const quietSeconds = 30 * 24 * 3600;
+
+/** The soft bounces in a row of one site, since the last mail that arrived from any site. */
+function findBounces(
+  outcomes: MailOutcome[],
+  { siteId, limit, countedFrom }: SiteRule,
+): softSuppressions.SoftSuppression | undefined {
+  const end = outcomes.findIndex(({ bounce, position }) => !bounce || position <= countedFrom);
+  const inRow = (end < 0 ? outcomes : outcomes.slice(0, end))
+    .filter((outcome) => outcome.siteId === siteId)
+    .slice(0, limit);
+  const [last] = inRow;
+  if (!last?.bounce || inRow.length < limit) return undefined;
+  // The clock of a provider can be wrong.
+  const time = now().toISOString();
+  const bouncedAt = last.bounce.at < time ? last.bounce.at : time;
+  const liftsAt = addSeconds(quietSeconds, new Date(bouncedAt)).toISOString();
+  if (liftsAt <= time) return undefined;
+  const { detail, provider: source } = last.bounce;
+  return {
+    liftsAt,
+    softBounce: { siteId, position: last.position },
+    detail: detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null,
+    source,
+  };
+}
+
+const sendsPerRead = 10;
+const maxScanned = 5 * maxSoftBounceLimit;
+
+/**
+ * Outcomes of the latest mails to the address, newest first: up to one that arrived, or `enough`
+ * bounces. The mails of the reports are among them.
+ */
+async function readOutcomes(
+  { orgId, email, reports }: ReportedAddress,
+  enough: number,
+): Promise<MailOutcome[]> {
+  const ownIds = [...new Set(reports.map(({ sendId }) => sendId))];
+  const own = await getOutcomes(orgId, email, ownIds);
+  const found = new Map(reports.map((report) => [report.sendId, toOutcome(report)]));
+  for (const [i, outcome] of own.entries()) if (outcome) found.set(ownIds[i]!, outcome);
+  const ownSends = new Set(ownIds);
+  let scanned = 0;
+  let bounces = 0;
+  for await (const group of inGroups(readSendsTo({ orgId, email }), sendsPerRead)) {
+    const ids = group.map(({ id }) => id);
+    const outcomes = await getOutcomes(orgId, email, ids);
+    let arrived = false;
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome) continue;
+      if (!ownSends.has(ids[i]!)) found.set(ids[i]!, outcome);
+      if (outcome.bounce) bounces++;
+      else arrived = true;
     }
-    const { outcomes, reached } = state;
-    if (JSON.stringify([outcomes, reached]) !== JSON.stringify([before?.outcomes, before?.reached]))
-      await write(
-        put(
-          key,
-          {
-            v: (stored?.v ?? 0) + 1,
-            outcomes,
-            ...(reached && { reached }),
-            expires: epochSeconds() + keptSeconds,
-          },
-          { if: stored ? equals("v", stored.v) : isNew },
-        ),
-      );
-    return suppressing;
-  });
-
-type BounceState = Pick<SoftBounceItem, "outcomes"> & {
-  reached: SoftBounceItem["reached"] | undefined;
-};
-
-function addOutcome(
-  { outcomes, reached }: BounceState,
-  report: MailReport,
-  limit: number,
-): { state: BounceState; isReached: boolean } {
-  const { sendId, acceptedAt } = report;
-  const position = `${acceptedAt}#${zeroPad(sendId)}`;
-  const known = outcomes.find((outcome) => outcome.sendId === sendId);
-  const outcome = { sendId, position, bounced: isSoftBounce(report) || known?.bounced === true };
-  const latest = [...outcomes.filter((one) => one !== known), outcome]
-    .toSorted((a, b) => (a.position < b.position ? -1 : 1))
-    .slice(-maxSoftBounceLimit);
-  const state = { outcomes: latest, reached };
-  if (!isSoftBounce(report)) return { state, isReached: false };
-  if (reached?.sendId === sendId) return { state, isReached: true };
-  if (countBouncesInRow(state) < limit) return { state, isReached: false };
-  const reachedNow = { sendId, position: latest.at(-1)!.position };
-  return { state: { outcomes: latest, reached: reachedNow }, isReached: true };
+    scanned += group.length;
+    if (arrived || bounces >= enough || scanned >= maxScanned) break;
+  }
+  return [...found.values()].toSorted((a, b) => (a.position < b.position ? 1 : -1));
 }
 
-function countBouncesInRow({ outcomes, reached }: BounceState): number {
-  const counts = ({ bounced, position }: MailOutcome) =>
-    bounced && position > (reached?.position ?? "");
-  return outcomes.length - 1 - outcomes.findLastIndex((outcome) => !counts(outcome));
+const positionOf = (at: string, sendId: number): string => `${at}#${zeroPad(sendId)}`;
+
+function toOutcome(report: MailReport): MailOutcome {
+  const { siteId, sendId, acceptedAt, at, detail, provider } = report;
+  const position = positionOf(acceptedAt, sendId);
+  return { siteId, position, ...(isSoftBounce(report) && { bounce: { at, detail, provider } }) };
+}
+
+async function getOutcomes(
+  orgId: number,
+  email: string,
+  ids: number[],
+): Promise<(MailOutcome | undefined)[]> {
+  const sends = await readSends.getSends(orgId, ids, { consistent: true, rendersSubject: false });
+  return sends.map((send) => send && readOutcome(send, email));
+}
+
+/** A send stores no events about its copies. */
+function readOutcome(send: SendItem, email: string): MailOutcome | undefined {
+  if (normalizeEmail(send.toEmail) !== email) return undefined;
+  const { siteId, provider, status } = send;
+  const { events = [] } = send as SendWithEvents;
+  const bounces = events.filter(({ type }) => type === "bounce");
+  const position = positionOf(send.createdAt, send.id);
+  const [last] = bounces.toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  // A hard bounce suppresses the address for good.
+  if (bounces.some(({ data }) => data?.bounceType === "hard")) return undefined;
+  if (last)
+    return { siteId, position, bounce: { at: last.at, detail: last.data?.reason, provider } };
+  return status === "delivered" ? { siteId, position } : undefined;
 }

@@ -82,7 +82,7 @@ export async function findStatus(token: string): Promise<UnsubscribeStatus> {
     contact ? listPreferenceFields(contact, page.fields) : [],
     contact && exists(leaveReasonKey(subject, contact)),
   ]);
-  const state = stateOf(contact, suppression?.reason);
+  const state = stateOf(contact, suppression);
   const shown = known.filter(({ id, visibility }) => visibility === "public" || id === topicId);
   return {
     email: mailedTo,
@@ -90,7 +90,7 @@ export async function findStatus(token: string): Promise<UnsubscribeStatus> {
     brand: site.brand ?? null,
     locale: locale ?? contact?.locale ?? null,
     state,
-    everything: suppression !== undefined,
+    everything: suppression !== undefined && !suppressions.isSoft(suppression),
     topicId: shown.some(({ id }) => id === topicId) ? topicId! : null,
     topics: shown.map((topic) => ({
       id: topic.id,
@@ -113,10 +113,11 @@ const exists = async (key: Key): Promise<boolean> => (await get(key)) !== undefi
 
 function stateOf(
   contact: ContactItem | undefined,
-  suppressed: suppressions.SuppressionReason | undefined,
+  suppression: suppressions.Suppression | undefined,
 ): UnsubscribeStatus["state"] {
-  if (suppressed && suppressed !== "unsubscribe") return "suppressed";
-  return suppressed || (contact && isUnsubscribed(contact)) ? "unsubscribed" : "subscribed";
+  if (suppression && !suppressions.isMarketingOnly(suppression)) return "suppressed";
+  const hasLeft = suppression?.reason === "unsubscribe" || (contact && isUnsubscribed(contact));
+  return hasLeft ? "unsubscribed" : "subscribed";
 }
 
 const isUnsubscribed = ({ status, unsuppressed }: ContactItem): boolean =>

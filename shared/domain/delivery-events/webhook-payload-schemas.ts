@@ -41,11 +41,31 @@ const userAgent = z.string().optional().describe("User agent of the recipient's 
 const reason = z.string().optional().describe("Reason given by the other server.");
 
 const NoData = z.object({}).describe("This type has no further data.");
-const ReasonData = z.object({ reason }).meta({ id: "WebhookReasonData" });
+const DroppedData = z
+  .object({
+    cause: z
+      .enum(["message", "sender", "suppressed"])
+      .optional()
+      .describe(
+        "`message`: content, size or an attachment was refused. `sender`: reputation, " +
+          "authentication or a limit. `suppressed`: the address is on the list of the provider.",
+      ),
+    reason,
+  })
+  .meta({ id: "WebhookDroppedData" });
+const DeferredData = z
+  .object({
+    cause: z
+      .enum(["auto_reply"])
+      .optional()
+      .describe("`auto_reply`: the recipient's system answered by itself."),
+    reason,
+  })
+  .meta({ id: "WebhookDeferredData" });
 const BounceData = z.object({
   bounceType: z
     .enum(["hard", "soft"])
-    .describe("`hard`: the address cannot get email. `soft`: it may get email later."),
+    .describe("`hard`: the address is bad. `soft`: the mailbox takes no email for now."),
   bounceClass: z
     .enum(bounceReasons)
     .describe("Why the email bounced, by the status code or the words of `reason`."),
@@ -70,8 +90,8 @@ const ownFields = {
   bounce: { data: BounceData },
   spam_report: { data: NoData },
   unsubscribe: { ipAddress: clientFields.ipAddress, data: UnsubscribeData },
-  dropped: { data: ReasonData },
-  deferred: { data: ReasonData },
+  dropped: { data: DroppedData },
+  deferred: { data: DeferredData },
 } satisfies Record<EventType, z.ZodRawShape>;
 
 const payloadSchema = <Type extends EventType>(type: Type) =>

@@ -33,7 +33,7 @@ export const toPayloadDetails = (
 });
 
 const withoutData = () => ({ data: {} });
-const withReason = ({ data: { reason } }: EmailEvent) => ({ data: { reason } });
+const withReason = ({ data: { reason, cause } }: EmailEvent) => ({ data: { reason, cause } });
 
 /** Fields that only some types have. */
 const ownFields: Record<EventType, (event: EmailEvent) => object> = {

@@ -35,9 +35,10 @@ export const Why = z
     reason: z
       .enum(whyReasons)
       .describe(
-        "The first cause that applies. `suppressed`: the address gets no email. `unsubscribed`, " +
-          "`unconfirmed`, `snoozed`, `capped`: it gets no marketing email. `not_in_topic`: it " +
-          "gets none on some topics. `scheduled`, `paused`, " +
+        "The first cause that applies. `suppressed`: the address gets no email, or no marketing " +
+          "email after soft bounces. `unsubscribed`, `unconfirmed`, `snoozed`, `capped`: it gets " +
+          "no marketing email. `not_in_topic`: it gets none on some topics. `scheduled`, " +
+          "`paused`, " +
           "`held_by_provider`, `held_by_warm_up`, `held_by_domain`, `queued`: the latest email " +
           "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
           "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +

@@ -90,8 +90,9 @@ const fields = {
     .nullable()
     .describe(
       "Number of soft bounces in a row, of different emails of the site, that suppress an " +
-        "address. An email that is delivered starts the count again. `null` or 1: the first " +
-        "one. A hard bounce always suppresses.",
+        "address for marketing email. A later email that is delivered, or 30 days without a " +
+        "bounce, end that. `null` or 1: the first one suppresses. A hard bounce always does, " +
+        "for all email.",
     ),
   archive: archiveSwitch,
   ...consentFields,

@@ -1,4 +1,4 @@
-// Classifies bounces into a few reasons: by the enhanced status code of RFC 3463 if the server
+// Classifies bounces and refusals into a few reasons: by the enhanced status code of RFC 3463 if the server
 // sends one, otherwise by usual phrases. An event is classified once, when it is counted.
 
 export const bounceReasons = [
@@ -6,6 +6,7 @@ export const bounceReasons = [
   "blocked",
   "mailbox_full",
   "too_large",
+  "content",
   "unknown_domain",
   "inactive_mailbox",
   "unknown_mailbox",
@@ -19,6 +20,7 @@ export const bounceReasonTexts: Record<BounceReason, string> = {
   blocked: "The recipient's server rejected the mail as spam, by a blocklist or by a rule",
   mailbox_full: "The mailbox is full",
   too_large: "The mail is too large",
+  content: "The content or an attachment was refused",
   unknown_domain: "The domain does not exist or does not accept mail",
   inactive_mailbox: "The mailbox is disabled",
   unknown_mailbox: "The mailbox does not exist",
@@ -82,9 +84,19 @@ export function classifyBounce(text: string | undefined): BounceReason {
 
 /**
  * The counter of a bounce. Hard and soft bounces have separate counters that add up to all bounces.
+ * Refused mails were dropped because of the message or its sender.
  */
-export type ReasonCounter = `reason.${"hard" | "soft"}.${BounceReason}`;
+export type ReasonCounter = `reason.${"hard" | "soft" | "refused"}.${BounceReason}`;
 export const bounceCounterOf = (
   bounceType: string | undefined,
   text: string | undefined,
 ): ReasonCounter => `reason.${bounceType === "hard" ? "hard" : "soft"}.${classifyBounce(text)}`;
+
+export function refusalCounterOf(
+  cause: "message" | "sender",
+  text: string | undefined,
+): ReasonCounter {
+  const read = classifyBounce(text);
+  if (cause === "message") return `reason.refused.${read === "too_large" ? read : "content"}`;
+  return `reason.refused.${blockReasons.has(read) ? read : "blocked"}`;
+}

@@ -49,7 +49,10 @@ const detailsByType: Record<WebhookEventType, Record<string, unknown>> = {
   },
   spam_report: { ...mailDetails, data: {} },
   unsubscribe: { ...mailDetails, ipAddress: "203.0.113.9", data: {} },
-  dropped: { ...mailDetails, data: { reason: "The address is on the suppression list" } },
+  dropped: {
+    ...mailDetails,
+    data: { cause: "suppressed", reason: "The address is on the suppression list" },
+  },
   deferred: { ...mailDetails, data: { reason: "452 4.2.2 The mailbox is full" } },
   "contact.created": { siteId: 1, data: contact },
   "contact.updated": { siteId: 1, data: { ...contact, changed: ["firstName"] } },

@@ -1,11 +1,18 @@
 // Brevo transactional webhooks (developers.brevo.com/docs/transactional-webhooks): one event per
 // request, or an array if batching is on. No signature, no event ids, no data about the recipient's
 // client.
+import {
+  addressBad,
+  listedByProvider,
+  messageRefused,
+  readSoftBounce,
+} from "./failed-deliveries.ts";
 import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
   asObject,
   asObjects,
+  asText,
   type EventDetails,
   ownValue,
   parseJson,
@@ -43,7 +50,6 @@ const opened = (): EventDetails => ({ type: "open" });
 const prefetched = (): EventDetails => ({ type: "open", automated: true });
 const complained = (): EventDetails => ({ type: "spam_report" });
 const unsubscribed = (): EventDetails => ({ type: "unsubscribe" });
-const dropped = ({ reason }: UntrustedJson): EventDetails => ({ type: "dropped", reason });
 
 const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   delivered: () => ({ type: "delivered" }),
@@ -52,12 +58,19 @@ const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   proxy_open: prefetched,
   unique_proxy_open: prefetched,
   click: ({ link }) => ({ type: "click", url: link }),
-  hard_bounce: ({ reason }) => ({ type: "bounce", bounceType: "hard", reason }),
-  soft_bounce: ({ reason }) => ({ type: "bounce", bounceType: "soft", reason }),
+  hard_bounce: ({ reason }) => ({ ...addressBad, reason }),
+  // Brevo has one word for all of them, so the code of the mail server decides.
+  soft_bounce: ({ reason }) => ({ ...readSoftBounce(reason), reason }),
   deferred: ({ reason }) => ({ type: "deferred", reason }),
-  blocked: dropped,
-  invalid_email: dropped,
-  error: dropped,
+  // Brevo blocks recipients that bounced, complained or unsubscribed before.
+  blocked: ({ reason }) => ({
+    ...(/unsubscribed|blocklist|blacklist|bounce|complain/i.test(asText(reason) ?? "")
+      ? listedByProvider
+      : { type: "dropped" }),
+    reason,
+  }),
+  invalid_email: ({ reason }) => ({ type: "dropped", reason }),
+  error: ({ reason }) => ({ ...messageRefused, reason }),
   spam: complained,
   complaint: complained,
   unsubscribed,

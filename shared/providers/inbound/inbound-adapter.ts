@@ -14,6 +14,10 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/** Why a mail was dropped or deferred, where the provider says so. */
+export const eventCauses = ["message", "sender", "suppressed", "auto_reply"] as const;
+export type EventCause = (typeof eventCauses)[number];
+
 /** A webhook request of a provider. */
 export interface InboundRequest {
   /** Names are lower-case. */
@@ -41,6 +45,7 @@ export const ProviderEvent = z.object({
     url: z.string().optional(),
     reason: z.string().optional(),
     bounceType: z.enum(["hard", "soft"]).optional(),
+    cause: z.enum(eventCauses).optional(),
     userAgent: z.string().optional(),
   }),
   /** The recipient's IP address, for opens, clicks and unsubscribes. */

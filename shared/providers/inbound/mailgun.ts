@@ -2,6 +2,15 @@
 // per request. The signature covers a time and a token, not the event. A seen token could be sent
 // with any event, so each token is valid for one body.
 import { createHmac } from "node:crypto";
+import {
+  addressBad,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  readReply,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
 import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
@@ -108,21 +117,19 @@ const suppressedReasons = new Set<unknown>([
   "suppress-complaint",
 ]);
 const suppressedCodes = new Set([605, 606, 607, 625]);
-const noSuchMailbox = /^(?:5\d\d[ -])?5\.(?:1\.\d|2\.1(?!\d)|4\.4(?!\d))/;
-const bounceTypes: Record<string, "hard" | "soft"> = { hard: "hard", soft: "soft" };
 
-function failureDetails(row: UntrustedJson): EventDetails {
+/** By `reason`, bounce type and the server's code, in this order. */
+function failureDetails(row: UntrustedJson): FailureDetails {
   const status = asObject(row["delivery-status"]);
   const code = Number(status.code);
-  if (suppressedReasons.has(row.reason) || suppressedCodes.has(code)) return { type: "dropped" };
-  const bounceType = ownValue(bounceTypes, status["bounce-type"]);
-  if (bounceType) return { type: "bounce", bounceType };
+  if (suppressedReasons.has(row.reason) || suppressedCodes.has(code)) return listedByProvider;
+  const words = [status["enhanced-code"], status.message, status.description];
+  // "The mailbox provider blocks the IP address or the domain of the sender."
+  if (row.reason === "espblock") return senderRefused;
+  if (status["bounce-type"] === "hard") return addressBad;
+  if (status["bounce-type"] === "soft") return readSoftBounce(...words);
   // Mailgun gave up after its retries; the mailbox may exist.
-  if (row.reason === "old" || code === 602) return { type: "bounce", bounceType: "soft" };
-  const unknown = [status["enhanced-code"], status.message].some((value) =>
-    noSuchMailbox.test(asText(value) ?? ""),
-  );
-  const hard =
-    unknown || row.reason === "bounce" || asObject(row.flags)["is-delayed-bounce"] === true;
-  return { type: "bounce", bounceType: hard ? "hard" : "soft" };
+  if (row.reason === "old" || code === 602) return mailboxUnwell;
+  const isHard = row.reason === "bounce" || asObject(row.flags)["is-delayed-bounce"] === true;
+  return readReply(...words) ?? (isHard ? addressBad : mailboxUnwell);
 }

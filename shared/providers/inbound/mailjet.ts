@@ -1,5 +1,14 @@
 // Mailjet's Event API (dev.mailjet.com/email/guides/webhooks): one event per request, or an array
 // if grouped. No signature and no event ids. Mailjet retries for a day until it gets 200.
+import {
+  addressBad,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
 import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
@@ -44,17 +53,47 @@ const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   sent: () => ({ type: "delivered" }),
   open: (row) => ({ type: "open", ...client(row) }),
   click: (row) => ({ type: "click", url: row.url, ...client(row) }),
-  bounce: ({ hard_bounce: hard, error, comment, error_related_to: related }) => ({
-    // Mailjet retries greylisted mail.
-    ...(error === "greylisted" && hard !== true
-      ? { type: "deferred" }
-      : { type: "bounce", bounceType: hard === true ? "hard" : "soft" }),
-    reason: firstText(comment, error, related),
+  bounce: (row) => ({
+    ...bounceDetails(row),
+    reason: firstText(row.comment, row.error, row.error_related_to),
   }),
-  blocked: ({ error, error_related_to: related }) => ({
-    type: "dropped",
-    reason: firstText(error, related),
-  }),
+  // The mail never left Mailjet.
+  blocked: ({ error, error_related_to: related }) => {
+    const refusal = ownValue(refusals, firstText(error, related));
+    const details = ownValue(blockedDetails, error) ?? refusal ?? { type: "dropped" };
+    return { ...details, reason: firstText(error, related) };
+  },
   spam: () => ({ type: "spam_report" }),
   unsub: (row) => ({ type: "unsubscribe", ...client(row) }),
 };
+
+/**
+ * Values of `error`, or of `error_related_to` without it, that are about the message or the sender
+ * (dev.mailjet.com/email/guides/webhooks, "Possible values for errors").
+ */
+const refusals: Record<string, FailureDetails> = {
+  "sender blocked": senderRefused,
+  "policy issue": senderRefused,
+  "relay/access denied": senderRefused,
+  "content blocked": messageRefused,
+  "bad or empty template": messageRefused,
+  "error in template language": messageRefused,
+};
+
+const blockedDetails: Record<string, FailureDetails> = {
+  preblocked: listedByProvider,
+  "user unknown": listedByProvider,
+  "mailbox inactive": listedByProvider,
+  blacklisted: listedByProvider,
+  "spam reporter": listedByProvider,
+};
+
+function bounceDetails(row: UntrustedJson): FailureDetails {
+  const { hard_bounce: hard, error, error_related_to: related, comment } = row;
+  const refusal = ownValue(refusals, firstText(error, related));
+  if (refusal) return refusal;
+  if (hard === true) return addressBad;
+  // Mailjet retries greylisted mail.
+  if (error === "greylisted") return { type: "deferred" };
+  return error === "quota exceeded" ? mailboxUnwell : readSoftBounce(comment);
+}

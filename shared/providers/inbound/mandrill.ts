@@ -4,6 +4,16 @@
 // The signature covers no time, and events have no ids.
 import { createHmac } from "node:crypto";
 import {
+  addressBad,
+  autoReply,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
+import {
   type InboundAdapter,
   type InboundRequest,
   megabyte,
@@ -97,14 +107,48 @@ const detailsByKind: Record<string, (msg: UntrustedJson, row: UntrustedJson) => 
     type: "deferred",
     reason: firstText(asObjects(asArray(msg.smtp_events)).at(-1)?.diag, msg.diag),
   }),
-  hard_bounce: (msg) => ({ type: "bounce", bounceType: "hard", ...reason(msg) }),
-  soft_bounce: (msg) => ({ type: "bounce", bounceType: "soft", ...reason(msg) }),
+  hard_bounce: (msg) => ({ ...(refusalOf(msg) ?? addressBad), ...reason(msg) }),
+  soft_bounce: (msg) => ({
+    ...(refusalOf(msg) ?? readSoftBounce(msg.diag)),
+    ...reason(msg),
+  }),
   open: (_, row) => ({ type: "open", ...client(row) }),
   click: (_, row) => ({ type: "click", url: row.url, ...client(row) }),
   spam: () => ({ type: "spam_report" }),
   unsub: (_, row) => ({ type: "unsubscribe", ...client(row) }),
   reject: (msg) => ({
-    type: "dropped",
+    ...(ownValue(rejections, asObject(msg.reject).reason) ?? { type: "dropped" }),
     reason: firstText(asObject(msg.reject).reason, msg.diag, msg.bounce_description),
   }),
+};
+
+/**
+ * Codes of `bgtools_code` (BoogieTools bounce categories, which Mandrill reports) that are not
+ * about the address. All others follow the name of the event.
+ */
+const refusalByCode: Record<string, FailureDetails> = {
+  "22": mailboxUnwell,
+  "23": messageRefused,
+  "50": senderRefused,
+  "51": senderRefused,
+  "52": messageRefused,
+  "53": messageRefused,
+  "54": senderRefused,
+  "60": autoReply,
+  "100": autoReply,
+};
+const refusalOf = ({ bgtools_code: code }: UntrustedJson): FailureDetails | undefined =>
+  ownValue(refusalByCode, String(code));
+
+/** Values of `reject.reason`, as in the response of messages/send. */
+const rejections: Record<string, FailureDetails> = {
+  "hard-bounce": listedByProvider,
+  "soft-bounce": listedByProvider,
+  spam: listedByProvider,
+  unsub: listedByProvider,
+  custom: listedByProvider,
+  "invalid-sender": senderRefused,
+  unsigned: senderRefused,
+  "test-mode-limit": senderRefused,
+  rule: messageRefused,
 };

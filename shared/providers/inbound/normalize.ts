@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import * as json from "../../kernel/json.ts";
-import type { EventType, ProviderEvent } from "./inbound-adapter.ts";
+import type { EventCause, EventType, ProviderEvent } from "./inbound-adapter.ts";
 
 export type UntrustedJson = Record<string, unknown>;
 
@@ -13,6 +13,7 @@ export interface EventDetails {
   url?: unknown;
   reason?: unknown;
   bounceType?: "hard" | "soft";
+  cause?: EventCause;
   userAgent?: unknown;
   ip?: unknown;
   automated?: boolean;
@@ -38,7 +39,7 @@ export interface RawEvent extends EventDetails {
 export function toProviderEvents({ type, eventId, at, ...raw }: RawEvent): ProviderEvent[] {
   const email = asEmail(raw.email);
   if (!email || !eventId || !at || isNoSend(raw.sendId)) return [];
-  const { url, reason, bounceType, userAgent } = raw;
+  const { url, reason, bounceType, cause, userAgent } = raw;
   return [
     {
       type,
@@ -53,6 +54,7 @@ export function toProviderEvents({ type, eventId, at, ...raw }: RawEvent): Provi
         url: asText(url),
         reason: asText(reason),
         bounceType,
+        cause,
         userAgent: asText(userAgent),
       }),
       ...definedOnly({

@@ -1,6 +1,16 @@
 // Postmark webhooks (postmarkapp.com/developer/webhooks): one event per request, no
 // signature. Test requests carry the secret too.
 import {
+  addressBad,
+  autoReply,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
+import {
   type InboundAdapter,
   megabyte,
   type ParsedRequest,
@@ -83,34 +93,34 @@ const kindsByType: Record<string, PostmarkKind> = {
   },
 };
 
-const hard: EventDetails = { type: "bounce", bounceType: "hard" };
-const soft: EventDetails = { type: "bounce", bounceType: "soft" };
-const deferred: EventDetails = { type: "deferred" };
-const dropped: EventDetails = { type: "dropped" };
+const deferred: FailureDetails = { type: "deferred" };
 
-/** By `Type`; null is ignored. Postmark's own pages disagree about the numbers of `TypeCode`. */
-const bounceDetails: Record<string, EventDetails | null> = {
-  HardBounce: hard,
-  BadEmailAddress: hard,
-  SoftBounce: soft,
-  Unknown: soft,
-  VirusNotification: soft,
-  SpamNotification: soft,
-  Blocked: soft,
+/**
+ * By `Type` (postmarkapp.com/developer/api/bounce-api, "Bounce types"); null is ignored. Postmark's
+ * own pages disagree about the numbers of `TypeCode`.
+ */
+const bounceDetails: Record<string, FailureDetails | null> = {
+  HardBounce: addressBad,
+  BadEmailAddress: addressBad,
+  SoftBounce: mailboxUnwell,
+  Unknown: mailboxUnwell,
+  VirusNotification: messageRefused,
+  SpamNotification: messageRefused,
+  Blocked: senderRefused,
+  DMARCPolicy: senderRefused,
   Transient: deferred,
   DnsError: deferred,
   OpenRelayTest: deferred,
   SpamComplaint: { type: "spam_report" },
   Unsubscribe: { type: "unsubscribe" },
-  ManuallyDeactivated: dropped,
-  Unconfirmed: dropped,
-  SMTPApiError: dropped,
-  DMARCPolicy: dropped,
-  TemplateRenderingFailed: dropped,
+  ManuallyDeactivated: listedByProvider,
+  Unconfirmed: listedByProvider,
+  SMTPApiError: messageRefused,
+  TemplateRenderingFailed: messageRefused,
+  AutoResponder: autoReply,
+  ChallengeVerification: autoReply,
   Subscribe: null,
-  AutoResponder: null,
   AddressChange: null,
-  ChallengeVerification: null,
   InboundError: null,
 };
 
@@ -119,7 +129,9 @@ const typesWithReason = new Set(["bounce", "deferred", "dropped"]);
 function bounce({ Type, Inactive, Details, Description }: UntrustedJson): EventDetails | undefined {
   const known = ownValue(bounceDetails, Type);
   if (known === null) return undefined;
-  const details = known ?? (Inactive === true ? hard : soft);
+  const named = known ?? (Inactive === true ? addressBad : mailboxUnwell);
+  // The types of soft bounces do not tell what the server refused; its code may.
+  const details = named === mailboxUnwell ? readSoftBounce(Details) : named;
   return typesWithReason.has(details.type)
     ? { ...details, reason: firstText(Details, Description) }
     : details;

@@ -2,6 +2,17 @@
 // (docs.svix.com, verifying payloads manually): HMAC-SHA256 over id, time and raw body. A retry has
 // the same id, but a new time and signature.
 import { createHmac } from "node:crypto";
+import {
+  addressBad,
+  autoReply,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readReply,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
 import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asArray,
@@ -90,21 +101,34 @@ const detailsByKind: Record<string, (data: UntrustedJson) => EventDetails> = {
     const { link, userAgent, ipAddress } = asObject(click);
     return { type: "click", url: link, userAgent, ip: ipAddress };
   },
-  "email.failed": ({ failed }) => ({ type: "dropped", reason: asObject(failed).reason }),
+  // The quota is used up, or the domain or the API key does not allow the mail.
+  "email.failed": ({ failed }) => ({ ...senderRefused, reason: asObject(failed).reason }),
   "email.suppressed": ({ suppressed }) => {
     const { message, reason, type } = asObject(suppressed);
-    return { type: "dropped", reason: firstText(message, reason, type) };
+    return { ...listedByProvider, reason: firstText(message, reason, type) };
   },
 };
 
-const suppressedSubtypes = new Set<unknown>(["Suppressed", "OnAccountSuppressionList"]);
+/** By `type` and `subType` (resend.com/docs/dashboard/emails/email-bounces). */
+const bounceKinds: Record<string, (texts: unknown[]) => FailureDetails> = {
+  "Permanent: Suppressed": () => listedByProvider,
+  "Permanent: OnAccountSuppressionList": () => listedByProvider,
+  "Transient: MailboxFull": () => mailboxUnwell,
+  "Transient: MessageTooLarge": () => messageRefused,
+  "Transient: ContentRejected": () => messageRefused,
+  "Transient: AttachmentRejected": () => messageRefused,
+  // Also what an automatic reply is reported as.
+  "Transient: General": (texts) => readReply(...texts) ?? autoReply,
+};
 
 /** Resend reports a suppressed address as a bounce. Older bounces have a message and no type. */
 function bounceDetails({ type, subType, message, diagnosticCode }: UntrustedJson): EventDetails {
-  const reason = firstText(asArray(diagnosticCode)[0], message);
+  const texts = asArray(diagnosticCode).slice(0, 1);
+  const reason = firstText(...texts, message);
   const words = asText(message) ?? "";
-  if (suppressedSubtypes.has(subType) || words.includes("suppressed sending"))
-    return { type: "dropped", reason };
+  if (words.includes("suppressed sending")) return { ...listedByProvider, reason };
+  const known = ownValue(bounceKinds, `${asText(type)}: ${asText(subType)}`)?.(texts);
+  if (known) return { ...known, reason };
   const hard = type === "Permanent" || (type === undefined && words.includes("hard bounce"));
-  return { type: "bounce", bounceType: hard ? "hard" : "soft", reason };
+  return { ...(hard ? addressBad : readSoftBounce(...texts)), reason };
 }

@@ -1,6 +1,16 @@
 // SendGrid's signed Event Webhook (twilio.com/docs/sendgrid, event webhook reference): an array of
 // events, signed with ECDSA over the raw body.
 import { createPublicKey, type KeyObject } from "node:crypto";
+import {
+  addressBad,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readReply,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
 import { type InboundAdapter, megabyte, type ProviderEvent } from "./inbound-adapter.ts";
 import {
   asIsoTime,
@@ -66,12 +76,15 @@ function toEvents(row: UntrustedJson): ProviderEvent[] {
 }
 
 const unsubscribed = (): EventDetails => ({ type: "unsubscribe" });
-const dropped = ({ reason }: UntrustedJson): EventDetails => ({ type: "dropped", reason });
+const dropped = ({ reason }: UntrustedJson): EventDetails => ({
+  ...(ownValue(dropReasons, reason) ?? { type: "dropped" }),
+  reason,
+});
 
 const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   delivered: () => ({ type: "delivered" }),
   deferred: ({ response, reason }) => ({ type: "deferred", reason: asText(response) ?? reason }),
-  bounce: (row) => ({ type: "bounce", bounceType: bounceTypeOf(row), reason: row.reason }),
+  bounce: (row) => ({ ...bounceDetails(row), reason: row.reason }),
   dropped,
   cancel_drop: dropped,
   open: ({ useragent, ip, sg_machine_open: machine }) => ({
@@ -86,8 +99,31 @@ const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   group_unsubscribe: unsubscribed,
 };
 
-const bounceTypes: Record<string, "hard" | "soft"> = { bounce: "hard", blocked: "soft" };
+/** Values of `reason` of a dropped mail (event webhook reference, "Dropped"). */
+const dropReasons: Record<string, FailureDetails> = {
+  "Bounced Address": listedByProvider,
+  "Unsubscribed Address": listedByProvider,
+  "Spam Reporting Address": listedByProvider,
+  "Invalid SMTPAPI header": messageRefused,
+  "Spam Content": messageRefused,
+  "Recipient List over Package Quota": senderRefused,
+};
 
-const bounceTypeOf = ({ type, status }: UntrustedJson): "hard" | "soft" =>
-  ownValue(bounceTypes, type) ??
-  (typeof status === "string" && status.startsWith("5") ? "hard" : "soft");
+/** `bounce_classification` in lower case, where it is about the message or the sender. */
+const refusals: Record<string, FailureDetails> = {
+  content: messageRefused,
+  reputation: senderRefused,
+  "frequency or volume too high": senderRefused,
+};
+
+/** By the classification, then by `type`: SendGrid goes on sending to a `blocked` address. */
+function bounceDetails(row: UntrustedJson): FailureDetails {
+  const { type, status, reason, bounce_classification: classification } = row;
+  const refusal = ownValue(refusals, asText(classification)?.toLowerCase());
+  if (refusal) return refusal;
+  if (type === "bounce") return addressBad;
+  if (type === "blocked") return readSoftBounce(status, reason);
+  return readReply(status, reason) ?? (isFinal(status) ? addressBad : mailboxUnwell);
+}
+
+const isFinal = (status: unknown): boolean => asText(status)?.startsWith("5") === true;

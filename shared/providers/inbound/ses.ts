@@ -2,6 +2,16 @@
 // contents).
 // Reads both formats: events of a configuration set, which carry our tags, and the older
 // notifications of an identity, which do not.
+import {
+  addressBad,
+  autoReply,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readReply,
+  readSoftBounce,
+} from "./failed-deliveries.ts";
 import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
 import {
   asArray,
@@ -107,7 +117,7 @@ const kindsByType: Record<string, SesKind> = {
     toDetails: (detail) =>
       asObjects(detail.bouncedRecipients).map(
         ({ emailAddress: email, diagnosticCode, status }) => ({
-          ...bounce(detail),
+          ...bounce(detail, [diagnosticCode, status]),
           email,
           reason: firstText(
             diagnosticCode,
@@ -131,13 +141,13 @@ const kindsByType: Record<string, SesKind> = {
   },
   Reject: {
     field: "reject",
-    toDetails: ({ reason }, to) => to.map((email) => ({ type: "dropped", email, reason })),
+    toDetails: ({ reason }, to) => to.map((email) => ({ ...messageRefused, email, reason })),
   },
   "Rendering Failure": {
     field: "failure",
     toDetails: ({ errorMessage, templateName }, to) =>
       to.map((email) => ({
-        type: "dropped",
+        ...messageRefused,
         email,
         reason: firstText(errorMessage, templateName),
       })),
@@ -168,11 +178,25 @@ const suppressedSubtypes = new Set<unknown>([
   "UnsubscribedRecipient",
 ]);
 
-function bounce({ bounceType, bounceSubType }: UntrustedJson): EventDetails {
-  if (bounceType !== "Permanent") return { type: "bounce", bounceType: "soft" };
-  return suppressedSubtypes.has(bounceSubType)
-    ? { type: "dropped" }
-    : { type: "bounce", bounceType: "hard" };
+/**
+ * Transient bounces by `bounceSubType` (docs.aws.amazon.com/ses, "Bounce types"). SES has given up
+ * these mails.
+ */
+const transientKinds: Record<string, (texts: unknown[]) => FailureDetails> = {
+  MailboxFull: () => mailboxUnwell,
+  CustomTimeoutExceeded: () => mailboxUnwell,
+  MessageTooLarge: () => messageRefused,
+  ContentRejected: () => messageRefused,
+  AttachmentRejected: () => messageRefused,
+  // Also what SES reports an automatic reply as, with no code or a code without meaning.
+  General: (texts) => readReply(...texts) ?? autoReply,
+};
+
+function bounce({ bounceType, bounceSubType }: UntrustedJson, texts: unknown[]): FailureDetails {
+  if (bounceType === "Permanent")
+    return suppressedSubtypes.has(bounceSubType) ? listedByProvider : addressBad;
+  const known = bounceType === "Transient" ? ownValue(transientKinds, bounceSubType) : undefined;
+  return known?.(texts) ?? readSoftBounce(...texts);
 }
 
 function complaint({
@@ -181,7 +205,7 @@ function complaint({
 }: UntrustedJson): EventDetails | undefined {
   if (complaintFeedbackType === "not-spam") return undefined;
   return suppressedSubtypes.has(complaintSubType)
-    ? { type: "dropped", reason: complaintSubType }
+    ? { ...listedByProvider, reason: complaintSubType }
     : { type: "spam_report" };
 }
 

@@ -1,6 +1,7 @@
 // SMTP2GO webhooks (developers.smtp2go.com/docs/webhooks-overview): one event per request, as a
 // form unless set to JSON. No signature. SMTP2GO returns our id only if the webhook includes the
 // header X-Send-Id.
+import { addressBad, listedByProvider, readSoftBounce } from "./failed-deliveries.ts";
 import {
   type InboundAdapter,
   type InboundRequest,
@@ -61,7 +62,11 @@ const clicked = (row: UntrustedJson): EventDetails => ({
 });
 const complained = (): EventDetails => ({ type: "spam_report" });
 const unsubscribed = (): EventDetails => ({ type: "unsubscribe" });
-const dropped = (row: UntrustedJson): EventDetails => ({ type: "dropped", ...reason(row) });
+/** SMTP2GO did not send the mail: mostly because the address is on its suppression list. */
+const dropped = (row: UntrustedJson): EventDetails => {
+  const isListed = /suppress|unsubscribed|blocked/i.test(reason(row).reason ?? "");
+  return { ...(isListed ? listedByProvider : { type: "dropped" }), ...reason(row) };
+};
 
 /** Names in the documentation and in real requests differ. */
 const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
@@ -71,8 +76,8 @@ const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   click: clicked,
   clicked,
   bounce: (row) => ({
-    type: "bounce",
-    bounceType: row.bounce === "hard" ? "hard" : "soft",
+    // SMTP2GO tells hard and soft apart, and quotes the mail server.
+    ...(row.bounce === "hard" ? addressBad : readSoftBounce(row.message, row.context)),
     ...reason(row),
   }),
   spam: complained,

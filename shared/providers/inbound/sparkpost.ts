@@ -2,6 +2,16 @@
 // without signature. The token is in the header of older webhooks, in the custom header
 // X-Webhook-Token, or the password of Basic authentication.
 import {
+  addressBad,
+  autoReply,
+  type FailureDetails,
+  listedByProvider,
+  mailboxUnwell,
+  messageRefused,
+  readSoftBounce,
+  senderRefused,
+} from "./failed-deliveries.ts";
+import {
   type InboundAdapter,
   type InboundRequest,
   megabyte,
@@ -109,31 +119,42 @@ const detailsByKind: Record<string, (event: UntrustedJson) => EventDetails | und
   link_unsubscribe: unsubscribed,
 };
 
-const hard = (event: UntrustedJson): EventDetails => ({
-  type: "bounce",
-  bounceType: "hard",
-  ...reason(event),
-});
-const soft = (event: UntrustedJson): EventDetails => ({
-  type: "bounce",
-  bounceType: "soft",
-  ...reason(event),
-});
-const ignored = () => undefined;
-
-/** Bounce classification codes. All others are soft bounces. */
-const detailsByBounceClass: Record<string, (event: UntrustedJson) => EventDetails | undefined> = {
-  "10": hard,
-  "30": hard,
-  "25": dropped,
-  "26": dropped,
-  "90": unsubscribed,
-  // Automatic replies, subscriptions, challenges
-  "60": ignored,
-  "80": ignored,
-  "100": ignored,
+/**
+ * By bounce classification code (support.sparkpost.com, "Bounce Classification Codes"); null is
+ * ignored.
+ */
+const detailsByBounceClass: Record<string, FailureDetails | null> = {
+  // Invalid recipient, no RCPT
+  "10": addressBad,
+  "30": addressBad,
+  // Soft bounce, DNS failure, mailbox full, time-out, transient failure
+  "20": mailboxUnwell,
+  "21": mailboxUnwell,
+  "22": mailboxUnwell,
+  "24": mailboxUnwell,
+  "70": mailboxUnwell,
+  // Too large, spam content, prohibited attachment
+  "23": messageRefused,
+  "52": messageRefused,
+  "53": messageRefused,
+  // Mail block, spam block, relaying denied
+  "50": senderRefused,
+  "51": senderRefused,
+  "54": senderRefused,
+  // Admin failure, Smart Send suppression
+  "25": { type: "dropped" },
+  "26": listedByProvider,
+  // Auto-reply, challenge
+  "60": autoReply,
+  "100": autoReply,
+  "80": null,
+  "90": { type: "unsubscribe" },
 };
 
+/** Undetermined and generic bounces are read by the code of the mail server. */
 function bounce(event: UntrustedJson): EventDetails | undefined {
-  return (ownValue(detailsByBounceClass, event.bounce_class) ?? soft)(event);
+  const known = ownValue(detailsByBounceClass, event.bounce_class);
+  if (known === null) return undefined;
+  const details = known ?? readSoftBounce(event.raw_reason, event.reason);
+  return details.type === "unsubscribe" ? details : { ...details, ...reason(event) };
 }

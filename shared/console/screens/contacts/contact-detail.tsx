@@ -69,6 +69,17 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
   const { status, sendCount, openCount, score, snoozedUntil } = contact;
   const { timezone } = useMe().organization;
   const mayWrite = useRight("audience:write");
+  const { data: suppression } = useQuery({
+    ...queries.suppressionOf(contact.email),
+    enabled: status === "suppressed",
+  });
+  const answer = suppression?.liftsAt
+    ? t(
+        "Its mailbox takes no email for now: gets transactional email only until {liftsAt}, or " +
+          "until an email is delivered.",
+        { liftsAt: formatTime(suppression.liftsAt, timezone) },
+      )
+    : answers[status];
   return (
     <>
       <p className="answer">
@@ -78,7 +89,7 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
             ? t("Paused marketing email until {snoozedUntil}.", {
                 snoozedUntil: formatTime(snoozedUntil, timezone),
               })
-            : answers[status]}
+            : answer}
         </span>
       </p>
       {mayWrite && snoozedUntil && <EndPause contact={contact} />}

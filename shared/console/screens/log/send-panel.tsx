@@ -145,6 +145,13 @@ const events: Record<EmailEvent["type"], Pick<Entry, "text" | "icon" | "isBad">>
   deferred: { text: t("Delayed by the recipient's server"), icon: IconClock },
 };
 
+const eventByCause: Record<NonNullable<EmailEvent["data"]["cause"]>, Partial<Entry>> = {
+  message: { text: t("Refused because of its content, size or an attachment") },
+  sender: { text: t("Refused because of its sender") },
+  suppressed: { text: t("Not sent: on the suppression list of the provider") },
+  auto_reply: { text: t("Answered by an automatic reply"), icon: IconMail },
+};
+
 function entriesOf({ createdAt, sentAt, provider, events: reported }: SendDetail): Entry[] {
   const accepted = { at: createdAt, text: t("Accepted"), icon: IconMail };
   const handedOver = sentAt && {
@@ -155,6 +162,7 @@ function entriesOf({ createdAt, sentAt, provider, events: reported }: SendDetail
   const rest = reported.map(({ timestamp: at, type, data }) => ({
     at,
     ...events[type],
+    ...(data.cause && eventByCause[data.cause]),
     detail: data.reason ?? data.url,
   }));
   return [accepted, ...(handedOver ? [handedOver] : []), ...rest].reverse();

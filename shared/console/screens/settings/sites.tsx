@@ -124,6 +124,9 @@ interface SiteDialogProps {
   onClose(): void;
 }
 
+/** The API suppresses at the first one, as it always did. */
+const usualSoftBounceLimit = 3;
+
 function SiteDialog({ site, onClose }: SiteDialogProps) {
   const name = useTextField(site?.name);
   const domain = useTextField(site?.domain ?? "");
@@ -135,7 +138,9 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
   const [reminder, setReminder] = useState<number | "">(site?.confirmationReminderHours ?? "");
   const [hasArchive, setArchive] = useState(site?.archive ?? false);
   const [templateId, setTemplateId] = useState(site?.confirmationTemplateId ?? null);
-  const [bounces, setBounces] = useState<number | "">(site?.softBounceLimit ?? "");
+  const [bounces, setBounces] = useState<number | "">(
+    site ? (site.softBounceLimit ?? "") : usualSoftBounceLimit,
+  );
   const saving = useChange({
     run: () => {
       const request: CreateSiteRequest = {
@@ -197,7 +202,8 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
       <NumberInput
         label={t("Soft bounces in a row that suppress an address (optional)")}
         description={t(
-          "A full mailbox is a soft bounce. Without a number, the first one suppresses.",
+          "A full mailbox is a soft bounce. It stops marketing email until an email is delivered, " +
+            "or for 30 days. Without a number, the first one suppresses.",
         )}
         min={1}
         max={10}

@@ -7,7 +7,7 @@ import { t } from "../../language/translate.ts";
 import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { ReasonMark, words } from "./reasons.tsx";
+import { ReasonMark, wordsOf } from "./reasons.tsx";
 
 interface AddressAnswerProps {
   email: string;
@@ -20,7 +20,8 @@ export function AddressAnswer({ email, onRemove }: AddressAnswerProps) {
   const { timezone } = useMe().organization;
   const { data, error } = useQuery(queries.suppressionOf(email));
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={80} />;
-  if (!data.reason || !data.createdAt)
+  const { reason, bounceType, createdAt, liftsAt } = data;
+  if (!reason || !createdAt)
     return (
       <Card title={email}>
         <p role="status">{t("The address is not suppressed. Email can go to it.")}</p>
@@ -30,11 +31,18 @@ export function AddressAnswer({ email, onRemove }: AddressAnswerProps) {
     <Card title={email}>
       <p role="status">
         {tNodes("{reasonmark} since {createdAt}. {meaning}", {
-          reasonmark: <ReasonMark reason={data.reason} />,
-          createdAt: formatTime(data.createdAt, timezone),
-          meaning: words[data.reason].meaning,
+          reasonmark: <ReasonMark entry={{ reason, bounceType }} />,
+          createdAt: formatTime(createdAt, timezone),
+          meaning: wordsOf({ reason, bounceType }).meaning,
         })}
       </p>
+      {liftsAt && (
+        <p>
+          {t("This ends on {liftsAt}, or as soon as an email is delivered.", {
+            liftsAt: formatTime(liftsAt, timezone),
+          })}
+        </p>
+      )}
       {data.detail && <p className="quiet">{data.detail}</p>}
       {onRemove && (
         <div className="buttons">

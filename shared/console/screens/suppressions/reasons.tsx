@@ -47,7 +47,21 @@ export const warnings = t(
 /** Whether the contact was erased: then the list has only a hash of the address. */
 export const isErased = (email: string): boolean => email.startsWith("sha256:");
 
-export function ReasonMark({ reason }: { reason: ReasonName }) {
-  const { label, tone } = words[reason];
+type Entry = Pick<Suppression, "bounceType"> & { reason: ReasonName };
+
+const softBounce: ReasonWords = {
+  label: t("Soft bounce"),
+  tone: "warn",
+  meaning: t(
+    "The mailbox takes no email for now, so marketing email waits. Transactional email is still " +
+      "sent.",
+  ),
+};
+
+export const wordsOf = ({ reason, bounceType }: Entry): ReasonWords =>
+  bounceType === "soft" ? softBounce : words[reason];
+
+export function ReasonMark({ entry }: { entry: Entry }) {
+  const { label, tone } = wordsOf(entry);
   return <StatusMark status={label} tone={tone} />;
 }

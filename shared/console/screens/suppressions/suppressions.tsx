@@ -46,7 +46,10 @@ export function Suppressions() {
   useShortcuts([{ keys: ["c"], label: t("Add an address"), run: add }]);
   return (
     <div className="page list-page">
-      <PageHead title={t("Suppressions")} note={t("Addresses that get no email, in all sites")}>
+      <PageHead
+        title={t("Suppressions")}
+        note={t("Addresses that get no email or no marketing email, in all sites")}
+      >
         {mayWrite && (
           <>
             <Button
@@ -136,12 +139,17 @@ function SuppressionTable({ reason, onOpen, onRemove }: SuppressionTableProps) {
     {
       label: t("Reason"),
       className: "c-status",
-      render: (row) => <ReasonMark reason={row.reason} />,
+      render: (row) => <ReasonMark entry={row} />,
     },
     {
       label: t("Since"),
       className: "c-when quiet",
       render: ({ createdAt }) => formatAgo(createdAt, timezone),
+    },
+    {
+      label: t("Ends"),
+      className: "c-when quiet",
+      render: ({ liftsAt }) => (liftsAt ? formatAgo(liftsAt, timezone) : t("Stays")),
     },
   ];
   if (onRemove)

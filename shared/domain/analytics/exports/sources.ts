@@ -6,6 +6,7 @@ import { ranges } from "../../../keys.ts";
 import * as contactReader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
+import { columns as suppressionColumns } from "../../audience/suppressions/suppression-exports.ts";
 import type { Suppression } from "../../audience/suppressions/suppressions.ts";
 import {
   type ContactReport,
@@ -50,7 +51,9 @@ export const exportSources: Record<Exclude<ExportType, "campaign-audit">, Source
     readPages: (shard, options) => readSuppressionPages(orgId, shard, { reason, ...options }),
     toRows: async (items) =>
       (items as Suppression[]).map((suppression) =>
-        Object.fromEntries(suppressionColumns.map((column) => [column, suppression[column]])),
+        Object.fromEntries(
+          suppressionColumns.map((column) => [column, suppression[column] ?? null]),
+        ),
       ),
     customFieldsOf: () => [],
     tableFor: () => ({
@@ -87,15 +90,6 @@ const tableOf = (jsonName: string, columns: readonly string[]): ExportTable => (
       Array.isArray(row[column]) ? joinNames(row[column]) : (row[column] as string),
     ),
 });
-
-const suppressionColumns = [
-  "email",
-  "reason",
-  "detail",
-  "source",
-  "createdAt",
-  "updatedAt",
-] as const;
 
 const readSuppressionPages = (
   orgId: number,

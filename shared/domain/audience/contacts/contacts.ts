@@ -112,7 +112,8 @@ export async function leaveSite(
   orgId: number,
   { siteId, email, source }: { siteId: number; email: string; source: string },
 ): Promise<void> {
-  if (await suppressions.find(orgId, email)) return;
+  const suppression = await suppressions.find(orgId, email);
+  if (suppression && !suppressions.isSoft(suppression)) return;
   try {
     await create({ orgId }, { siteId, email, source, status: "unsubscribed", tags: [], lists: [] });
   } catch (error) {

@@ -41,19 +41,18 @@ export function toCsv(all: Suppression[], bom: boolean): string {
   return formatTable({ format: "csv", shape, rows: all.map((entry) => ({ ...entry })), bom });
 }
 
-const columns = ["email", "reason", "detail", "source", "createdAt", "updatedAt"] as const;
-const toRow = ({
-  email,
-  reason,
-  detail,
-  source,
-  createdAt,
-  updatedAt,
-}: Suppression): Suppression => ({
-  email,
-  reason,
-  detail,
-  source,
-  createdAt,
-  updatedAt,
-});
+export const columns = [
+  "email",
+  "reason",
+  "bounceType",
+  "liftsAt",
+  "detail",
+  "source",
+  "createdAt",
+  "updatedAt",
+] as const;
+/** Entries of older versions lack some columns. */
+const toRow = (suppression: Suppression): Suppression =>
+  Object.fromEntries(
+    columns.map((column) => [column, suppression[column] ?? null]),
+  ) as unknown as Suppression;

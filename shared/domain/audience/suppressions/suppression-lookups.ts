@@ -3,7 +3,13 @@ import { getMany, getTogether, queryAll } from "../../../adapters/dynamodb/table
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { emailShardOf, emailShards, ranges, sha256 } from "../../../keys.ts";
-import { getCounts, keyOf, type Suppression, type SuppressionReason } from "./suppressions.ts";
+import {
+  getCounts,
+  isMarketingOnly,
+  keyOf,
+  type Suppression,
+  type SuppressionReason,
+} from "./suppressions.ts";
 
 type MailPurpose = "transactional" | "marketing";
 
@@ -21,7 +27,7 @@ export async function filterSuppressed(
           { consistent },
         );
   return new Set(
-    emails.filter((_, i) => found[i] && blocks(found[i].reason, purpose)).map(normalizeEmail),
+    emails.filter((_, i) => found[i] && blocks(found[i], purpose)).map(normalizeEmail),
   );
 }
 
@@ -87,7 +93,7 @@ const getShardSize = async (orgId: number): Promise<number> => {
   return counts.reduce((sum, n) => sum + n, 0) / emailShards.length;
 };
 
-/** Hashes of the addresses. Every reason blocks marketing mail. */
+/** Hashes of the addresses. Every entry blocks marketing mail. */
 async function listSuppressedHashes(orgId: number, shard: string): Promise<Set<string>> {
   const entries = await queryAll<{ sk: string }>(ranges.suppressions(orgId, shard), {
     attributes: ["sk"],
@@ -95,6 +101,6 @@ async function listSuppressedHashes(orgId: number, shard: string): Promise<Set<s
   return new Set(entries.map(({ sk }) => sk));
 }
 
-/** An unsubscribe blocks marketing mail only: a receipt still arrives. */
-const blocks = (reason: SuppressionReason, purpose: MailPurpose): boolean =>
-  reason !== "unsubscribe" || purpose === "marketing";
+/** An unsubscribe or a soft bounce blocks marketing mail only: a receipt still goes out. */
+const blocks = (suppression: Suppression, purpose: MailPurpose): boolean =>
+  purpose === "marketing" || !isMarketingOnly(suppression);

@@ -2,7 +2,13 @@
 // changes an entry also changes the count of its reason.
 import { randomInt } from "node:crypto";
 import * as z from "zod";
-import { equals, isNew } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  absent,
+  all,
+  type Condition,
+  equals,
+  isNew,
+} from "../../../adapters/dynamodb/conditions.ts";
 import {
   get,
   put,
@@ -12,7 +18,7 @@ import {
   type Write,
   write,
 } from "../../../adapters/dynamodb/table.ts";
-import { now } from "../../../clock.ts";
+import { epochSeconds, now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
 import {
   EmailAddress,
@@ -22,7 +28,15 @@ import {
 } from "../../../kernel/email-fields.ts";
 import { Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
-import { emailShardOf, indexAttributes, indexes, keys, ranges, sha256 } from "../../../keys.ts";
+import {
+  dueShardOf,
+  emailShardOf,
+  indexAttributes,
+  indexes,
+  keys,
+  ranges,
+  sha256,
+} from "../../../keys.ts";
 import { commitContactChanges } from "../contacts/contact-events.ts";
 import * as contactStatus from "../contacts/contact-status.ts";
 import * as departures from "../contacts/departures.ts";
@@ -40,9 +54,24 @@ export const Suppression = z
           "address.",
       ),
     reason: SuppressionReason.describe(
-      "Why it is suppressed. `unsubscribe` blocks marketing email only; every other reason " +
-        "blocks all email.",
+      "Why it is suppressed. `unsubscribe` and soft bounces block marketing email only; every " +
+        "other reason blocks all email.",
     ),
+    bounceType: z
+      .enum(["hard", "soft"])
+      .nullable()
+      .default(null)
+      .describe(
+        "For bounces that a provider reported. `hard`: the address is bad. `soft`: the mailbox " +
+          "took no email for now. `null`: another reason, or a bounce that was added by hand.",
+      ),
+    liftsAt: Timestamp.nullable()
+      .default(null)
+      .describe(
+        "For a soft bounce: when the suppression ends by itself, 30 days after the last soft " +
+          "bounce. A later email that is delivered ends it at once. `null`: it stays until it " +
+          "is removed.",
+      ),
     detail: z
       .string()
       .nullable()
@@ -55,7 +84,28 @@ export const Suppression = z
     updatedAt: UpdatedAt,
   })
   .meta({ id: "Suppression" });
-export type Suppression = z.output<typeof Suppression>;
+export type Suppression = z.output<typeof Suppression> & {
+  /** Not returned by the API. */
+  softBounce?: SoftBounceMark;
+};
+
+/** The soft bounces that suppress an address. */
+export interface SoftBounceMark {
+  /** The site whose mails bounced. */
+  siteId: number;
+  /** Orders mails by when they were accepted. The one that bounced last. */
+  position: string;
+}
+
+/** Whether the address still gets transactional mail. */
+export const isMarketingOnly = ({
+  reason,
+  bounceType,
+}: Pick<Suppression, "reason" | "bounceType">): boolean =>
+  reason === "unsubscribe" || bounceType === "soft";
+
+export const isSoft = (suppression: Suppression | undefined): boolean =>
+  suppression?.bounceType === "soft";
 
 export const maxDetailLength = 300;
 export const NewSuppression = z
@@ -69,14 +119,15 @@ export const NewSuppression = z
   })
   .meta({ examples: [{ email: "ada@example.com", reason: "manual", detail: "asked by phone" }] });
 /** `source` is at most 50 characters. */
-export type NewSuppression = z.output<typeof NewSuppression> & { source: string };
+export type NewSuppression = z.output<typeof NewSuppression> &
+  Partial<Pick<Suppression, "bounceType" | "liftsAt" | "softBounce">> & { source: string };
 
 export const find = (orgId: number, email: string): Promise<Suppression | undefined> =>
   get<Suppression>(keyOf(orgId, email));
 
 /**
- * Suppresses an email address. An existing entry stays as it is, but a reason that blocks all mail
- * replaces `unsubscribe`. `added` is false when nothing was written.
+ * Suppresses an email address. An existing entry stays as it is, but gives way to one that blocks
+ * more or longer. `added` is false when nothing was written.
  */
 export const suppress = (
   orgId: number,
@@ -132,13 +183,23 @@ function suppressWrites(orgId: number, changed: SuppressionChange[], at: Date): 
   }
   return [
     ...changed.map((step) => itemWrite(orgId, step, { indexed: toSuppression(step, at) })),
-    ...[...moves].map(([reason, by]) => countWrite(orgId, reason, by)),
+    ...[...moves].flatMap(([reason, by]) => (by ? [countWrite(orgId, reason, by)] : [])),
   ];
 }
 
-/** False when the current entry already blocks as much as the wanted one. */
-export const needsWrite = ({ wanted, current }: SuppressionChange): boolean =>
-  !current || (current.reason === "unsubscribe" && wanted.reason !== "unsubscribe");
+/** False when the current entry already blocks as much as the wanted one, and as long. */
+export function needsWrite({ wanted, current }: SuppressionChange): boolean {
+  if (!current || strengthOf(wanted) > strengthOf(current)) return true;
+  const isMoved =
+    wanted.liftsAt !== current.liftsAt ||
+    wanted.softBounce?.position !== current.softBounce?.position;
+  return wanted.bounceType === "soft" && isSoft(current) && isMoved;
+}
+
+const strengthOf = ({ reason, bounceType }: Pick<NewSuppression, "reason" | "bounceType">) => {
+  if (bounceType === "soft") return 0;
+  return reason === "unsubscribe" ? 1 : 2;
+};
 
 /**
  * Removes the suppression and restores the status of the contacts. 404 when the address is not
@@ -149,25 +210,49 @@ export const remove = (orgId: number, email: string): Promise<void> =>
     const notSuppressed = missing("This address is not suppressed");
     // A longer text does not fit into the key of a contact.
     if (email.length > maxAddressLength) throw notSuppressed;
-    const [current, contacts] = await Promise.all([
-      find(orgId, email),
-      contactStatus.getContactsByEmail(orgId, [email]),
-    ]);
+    const current = await find(orgId, email);
     if (!current) throw notSuppressed;
-    const transitions = contacts
-      .filter(({ status }) => status === "suppressed")
-      .slice(0, maxContactsPerWrite)
-      .map((before) => ({ before, after: contactStatus.toRestored(before) }));
-    const removeWrite = removeItem(keyOf(orgId, email), { if: equals("reason", current.reason) });
-    await commitContactChanges(orgId, { transitions }, (extraWrites) =>
-      write(
-        removeWrite,
-        countWrite(orgId, current.reason, -1),
-        ...transitions.map(({ before, after }) => contactStatus.statusWrite(before, after)),
-        ...extraWrites,
-      ),
-    );
-    await contactStatus.syncWithSuppressions(orgId, contacts);
+    await removeEntry(orgId, email, { current, forgetsBounces: true });
+  });
+
+/**
+ * Throws `ConditionFailed` when `current` has changed: read again. `forgetsBounces`: the soft
+ * bounces so far do not count again.
+ */
+export async function removeEntry(
+  orgId: number,
+  email: string,
+  { current, forgetsBounces }: { current: Suppression; forgetsBounces: boolean },
+): Promise<void> {
+  const contacts = await contactStatus.getContactsByEmail(orgId, [email]);
+  const transitions = contacts
+    .filter(({ status }) => status === "suppressed")
+    .slice(0, maxContactsPerWrite)
+    .map((before) => ({ before, after: contactStatus.toRestored(before) }));
+  const { softBounce } = current;
+  await commitContactChanges(orgId, { transitions }, (extraWrites) =>
+    write(
+      removeItem(keyOf(orgId, email), { if: isUnchanged(current) }),
+      countWrite(orgId, current.reason, -1),
+      ...(softBounce && forgetsBounces ? [forgetBouncesWrite(orgId, email, softBounce)] : []),
+      ...transitions.map(({ before, after }) => contactStatus.statusWrite(before, after)),
+      ...extraWrites,
+    ),
+  );
+  await contactStatus.syncWithSuppressions(orgId, contacts);
+}
+
+/** Longer than the mails to an address are found. */
+const forgottenSeconds = 180 * 24 * 3600;
+
+const forgetBouncesWrite = (
+  orgId: number,
+  email: string,
+  { siteId, position: countedFrom }: SoftBounceMark,
+): Write =>
+  put(keys.softBounces(orgId, siteId, normalizeEmail(email)), {
+    countedFrom,
+    expires: epochSeconds() + forgottenSeconds,
   });
 
 /**
@@ -239,17 +324,22 @@ const countShards = 8;
 const countWrite = (orgId: number, reason: SuppressionReason, by: number): Write =>
   update(keys.suppressionCount(orgId, reason, randomInt(countShards)), { add: { count: by } });
 
-const changeWithRetry = <T>(orgId: number, email: string, attempt: () => Promise<T>): Promise<T> =>
+export const changeWithRetry = <T>(
+  orgId: number,
+  email: string,
+  attempt: () => Promise<T>,
+): Promise<T> =>
   retryInTurn(`suppression ${orgId} ${normalizeEmail(email)}`, "The suppression", attempt);
 
-function toSuppression(
-  { wanted: { email, reason, detail, source }, current }: SuppressionChange,
-  at: Date,
-): Suppression {
+function toSuppression({ wanted, current }: SuppressionChange, at: Date): Suppression {
   const updatedAt = at.toISOString();
+  const { email, reason, detail, source, bounceType, liftsAt, softBounce } = wanted;
   return {
     email: normalizeEmail(email),
     reason,
+    bounceType: bounceType ?? null,
+    liftsAt: liftsAt ?? null,
+    ...(softBounce && { softBounce }),
     detail: detail ?? null,
     source,
     createdAt: current?.createdAt ?? updatedAt,
@@ -262,14 +352,29 @@ function itemWrite(
   step: SuppressionChange,
   { indexed, stored = indexed }: { indexed: Suppression; stored?: Suppression },
 ): Write {
-  const unchanged = step.current ? equals("reason", step.current.reason) : isNew;
+  const unchanged = step.current ? isUnchanged(step.current) : isNew;
   const email = normalizeEmail(step.wanted.email);
+  const { liftsAt } = stored;
   return put(
     keyOf(orgId, email),
-    { ...stored, ...newestIndexAttributes(orgId, { ...indexed, email }) },
+    {
+      ...stored,
+      ...newestIndexAttributes(orgId, { ...indexed, email }),
+      ...(liftsAt && { orgId, ...liftIndexAttributes(email, liftsAt) }),
+    },
     { if: unchanged },
   );
 }
+
+const isUnchanged = ({ reason, liftsAt, softBounce }: Suppression): Condition =>
+  softBounce
+    ? all(equals("liftsAt", liftsAt), equals(["softBounce", "position"], softBounce.position))
+    : all(equals("reason", reason), absent("softBounce"));
+
+const liftIndexAttributes = (email: string, liftsAt: string) => {
+  const shard = dueShardOf(Number.parseInt(sha256(email).slice(0, 8), 16));
+  return indexAttributes(indexes.due("SUPPRESSION", shard), liftsAt);
+};
 
 // The sort key contains the reason, so a list of one reason does not read the items of other
 // reasons.

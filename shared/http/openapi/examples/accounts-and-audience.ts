@@ -296,6 +296,8 @@ const CustomEvent = {
 const SuppressionOf = {
   email: "bob@example.com",
   reason: "bounce",
+  bounceType: "hard",
+  liftsAt: null,
   detail: "550 5.1.1 user unknown",
 };
 

@@ -250,6 +250,8 @@ export const responseOverrides: Record<string, object> = {
     suppressed: true,
     reason: "bounce",
     marketingOnly: false,
+    bounceType: "hard",
+    liftsAt: null,
     detail: "550 5.1.1 user unknown",
     source: "sendgrid",
   },
