@@ -208,6 +208,12 @@ const bounces = [
   { text: "550 5.7.26 DMARC says no", reason: "authentication", block: true },
   { text: "", reason: "other", block: false },
 ];
+/** Reasons of dropped mails that name the message or the sender, and how these are counted. */
+const refusals: Record<string, string> = {
+  "Spam Content": "content",
+  "Recipient List over Package Quota": "blocked",
+};
+const dropReasons = ["Invalid", ...Object.keys(refusals)];
 const humanUserAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605";
 
 function happening(sendHistories: SendHistory[], n: number, day: string): Event[] {
@@ -248,9 +254,11 @@ function eventOf({ send, arrivedEvents }: SendHistory, type: EventType, n: numbe
         userAgent: chance() < 0.15 ? "Barracuda Sentinel" : humanUserAgent,
       }),
       ...(type === "bounce" && {
-        bounceType: chance() < 0.5 ? ("hard" as const) : ("soft" as const),
+        // The adapter reads a soft bounce that names the sender as a refusal.
+        bounceType: bounce.block || chance() < 0.5 ? ("hard" as const) : ("soft" as const),
         reason: bounce.text,
       }),
+      ...(type === "dropped" && { reason: pick(dropReasons) }),
     },
     ...(type === "open" && chance() < 0.1 && { automated: true as const }),
   };
@@ -284,20 +292,20 @@ function countsOf({ firstStatus }: SendHistory, events: Event[]): Sum {
       : undefined;
   const isBlock = bounce?.block ?? false;
   const hard = failure?.data.bounceType === "hard";
-  // The adapter reads a soft bounce that names the sender as a refusal.
-  const isRefused = isBlock && !hard;
+  const refusal = failure?.type === "dropped" ? refusals[failure.data.reason ?? ""] : undefined;
   return {
     sent: firstStatus === "sent" || (firstStatus === "uncertain" && events.length) ? 1 : 0,
     uncertain: firstStatus === "uncertain" && !events.length ? 1 : 0,
     failed: firstStatus === "failed" || failure ? 1 : 0,
-    dropped: failure?.type === "dropped" || isRefused ? 1 : 0,
-    refused: isRefused ? 1 : 0,
+    dropped: failure?.type === "dropped" ? 1 : 0,
+    refused: refusal ? 1 : 0,
     delivered: reached ? 1 : 0,
-    bounced: bounce && !isRefused ? 1 : 0,
+    bounced: bounce ? 1 : 0,
     hard: bounce && hard && !isBlock ? 1 : 0,
     soft: bounce && !hard && !isBlock ? 1 : 0,
-    block: isBlock ? 1 : 0,
+    block: isBlock || refusal ? 1 : 0,
     ...(bounce && { [`reason ${bounce.reason}`]: 1 }),
+    ...(refusal && { [`reason ${refusal}`]: 1 }),
     opened: opens ? 1 : 0,
     clicked: clicks ? 1 : 0,
     complained: of("spam_report").length ? 1 : 0,

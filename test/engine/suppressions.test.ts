@@ -397,7 +397,7 @@ test("an export can be imported again, and no cell of it is a formula", async ()
     });
   const text = exports.toCsv((await exports.readRows(from, {})).rows, false);
   const [header, ...lines] = text.trim().split("\n");
-  expect(header).toBe("email,reason,detail,source,createdAt,updatedAt");
+  expect(header).toBe("email,reason,bounceType,liftsAt,detail,source,createdAt,updatedAt");
   for (const cell of lines.flatMap((line) => line.split(",")))
     expect(cell).not.toMatch(/^"?[=+\-@]/);
   expect(await imports.importRows(to, await fromCsv(text))).toMatchObject({
@@ -409,6 +409,17 @@ test("an export can be imported again, and no cell of it is a formula", async ()
   ).toEqual(
     emails.map((email) => [email, "bounce", '=HYPERLINK("http://x"), "quoted"']).toSorted(),
   );
+});
+
+test("an import skips the soft bounces of an export, which would never end", async () => {
+  const org = organization();
+  const text = "email,reason,bounceType\nsoft@x.com,bounce,soft\nhard@x.com,bounce,hard\n";
+  expect(await imports.importRows(org, await fromCsv(text))).toMatchObject({
+    imported: 1,
+    skipped: 1,
+    failed: 0,
+  });
+  expect((await everything(org)).map(({ email }) => email)).toEqual(["hard@x.com"]);
 });
 
 test("a lookup by address and a lookup in the list of the shard find the same suppressions", async () => {

@@ -83,7 +83,9 @@ async function decide(
   ];
   const sites = await inParallel(8, siteIds, (siteId) => readSiteRule(orgId, siteId, email));
   const enough = Math.max(1, ...sites.map(({ limit }) => limit));
-  const outcomes = await readOutcomes(address, enough);
+  const isCounted = ({ bounce, siteId }: MailOutcome) =>
+    bounce !== undefined && siteIds.includes(siteId);
+  const outcomes = await readOutcomes(address, { enough, isCounted });
   const found = sites.flatMap((site) => findBounces(outcomes, site) ?? []);
   // Of several sites, the one whose mail bounced last.
   return found.toSorted((a, b) => (a.liftsAt! < b.liftsAt! ? 1 : -1))[0];
@@ -141,11 +143,11 @@ const maxScanned = 5 * maxSoftBounceLimit;
 
 /**
  * Outcomes of the latest mails to the address, newest first: up to one that arrived, or `enough`
- * bounces. The mails of the reports are among them.
+ * counted bounces. The mails of the reports are among them.
  */
 async function readOutcomes(
   { orgId, email, reports }: ReportedAddress,
-  enough: number,
+  { enough, isCounted }: { enough: number; isCounted(outcome: MailOutcome): boolean },
 ): Promise<MailOutcome[]> {
   const ownIds = [...new Set(reports.map(({ sendId }) => sendId))];
   const own = await getOutcomes(orgId, email, ownIds);
@@ -161,8 +163,8 @@ async function readOutcomes(
     for (const [i, outcome] of outcomes.entries()) {
       if (!outcome) continue;
       if (!ownSends.has(ids[i]!)) found.set(ids[i]!, outcome);
-      if (outcome.bounce) bounces++;
-      else arrived = true;
+      if (isCounted(outcome)) bounces++;
+      if (!outcome.bounce) arrived = true;
     }
     scanned += group.length;
     if (arrived || bounces >= enough || scanned >= maxScanned) break;

@@ -24,7 +24,7 @@ export interface SuppressionRow {
 }
 export interface SuppressionImport {
   imported: number;
-  /** Rows that were suppressed already, or duplicates. */
+  /** Rows that were suppressed already, duplicates, or soft bounces. */
   skipped: number;
   failed: number;
   /** Errors of the first 100 failed rows. */
@@ -67,7 +67,7 @@ const tooManyRows = () =>
 
 /**
  * Rows of a CSV, separated by comma, semicolon or tab. If the first line has a column `email`, it
- * is the header, and the columns `reason` and `detail` are read too. Otherwise the first column of
+ * is the header, and the columns `reason`, `detail` and `bounceType` are read too. Otherwise the first column of
  * every row is the email address.
  */
 export async function rowsFromCsv(body: Buffer): Promise<SuppressionRow[]> {
@@ -82,10 +82,12 @@ export async function rowsFromCsv(body: Buffer): Promise<SuppressionRow[]> {
     }));
   const reason = names.findIndex((name) => columns.reason.has(name));
   const detail = names.findIndex((name) => columns.detail.has(name));
+  const bounceType = names.indexOf("bouncetype");
   return rest.map(({ record, info }) => ({
     row: info.lines,
     given: {
       email: unguarded(record[email] ?? ""),
+      ...(record[bounceType] && { bounceType: record[bounceType].toLowerCase() }),
       ...(record[reason] && { reason: record[reason].toLowerCase().replace(/[\s-]+/g, "_") }),
       ...(record[detail] && { detail: toOneLine(unguarded(record[detail])) }),
     },
@@ -144,6 +146,10 @@ const ImportedSuppression = suppressions.NewSuppression.extend({
   reason: suppressions.SuppressionReason.default("import"),
 });
 
+// An export lists soft bounces. Here nothing is known that would end them.
+const isSoftBounce = (given: unknown): boolean =>
+  (given as { bounceType?: unknown } | null | undefined)?.bounceType === "soft";
+
 const rowsPerTurn = 500;
 
 /** The first valid row of each address, and the errors of invalid rows. */
@@ -153,6 +159,7 @@ async function validateRows(rows: SuppressionRow[]) {
   for (const [i, { row, given: input }] of rows.entries()) {
     if (i % rowsPerTurn === 0) await nextTurn();
     const { data, error } = ImportedSuppression.safeParse(input, { error: validationMessages });
+    if (isSoftBounce(input)) continue;
     if (error) errors.push({ row, message: issueMessage(error.issues[0]!) });
     else if (!wanted.has(normalizeEmail(data.email)))
       wanted.set(normalizeEmail(data.email), { ...data, source: "import" });

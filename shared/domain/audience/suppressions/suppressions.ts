@@ -331,15 +331,19 @@ export const changeWithRetry = <T>(
 ): Promise<T> =>
   retryInTurn(`suppression ${orgId} ${normalizeEmail(email)}`, "The suppression", attempt);
 
+/** The API shows null for the fields that only bounces have. */
 function toSuppression({ wanted, current }: SuppressionChange, at: Date): Suppression {
   const updatedAt = at.toISOString();
   const { email, reason, detail, source, bounceType, liftsAt, softBounce } = wanted;
+  const bounce = {
+    ...(bounceType && { bounceType }),
+    ...(liftsAt && { liftsAt }),
+    ...(softBounce && { softBounce }),
+  } as Pick<Suppression, "bounceType" | "liftsAt" | "softBounce">;
   return {
     email: normalizeEmail(email),
     reason,
-    bounceType: bounceType ?? null,
-    liftsAt: liftsAt ?? null,
-    ...(softBounce && { softBounce }),
+    ...bounce,
     detail: detail ?? null,
     source,
     createdAt: current?.createdAt ?? updatedAt,
