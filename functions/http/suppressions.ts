@@ -39,7 +39,9 @@ const maxImportBytes = 10 * 1024 * 1024;
 
 const ImportResult = z.object({
   imported: Count.describe("Number of email addresses added."),
-  skipped: Count.describe("Rows whose address was already suppressed or repeated, and soft bounces of an export."),
+  skipped: Count.describe(
+    "Rows whose address was already suppressed or repeated, and soft bounces of an export.",
+  ),
   failed: Count.describe("Number of rows that failed."),
   errors: z
     .array(
