@@ -338,8 +338,8 @@ export const german: Catalog = {
     "puts it into yours."]:
     "Ein Formular macht Besucher zu Kontakten. Es hat eine eigene Seite, und eine Zeile " +
     "Code fügt es in Ihre ein.",
-  ["A full mailbox is a soft bounce. It stops marketing email until an email is delivered, or for " +
-    "30 days. Without a number, the first one suppresses."]:
+  ["A full mailbox is a soft bounce. It stops marketing email until an email is delivered " +
+    "or 30 days are over. Without a number, the first one suppresses."]:
     "Ein volles Postfach ist ein Soft Bounce. Er hält Marketing-E-Mails zurück, bis eine E-Mail " +
     "zugestellt wird, oder 30 Tage lang. Ohne Zahl sperrt schon der erste.",
   "A heading": "Eine Überschrift",
@@ -1672,8 +1672,8 @@ export const german: Catalog = {
   "Its sum is shown with the conversions, such as the revenue of orders.":
     "Ihre Summe steht bei den Konversionen, etwa der Umsatz von Bestellungen.",
   "Its templates stay, without a folder.": "Seine Vorlagen bleiben, ohne Ordner.",
-  ["Its mailbox takes no email for now: gets transactional email only until {liftsAt}, or until an " +
-    "email is delivered."]:
+  ["Its mailbox takes no email for now: gets transactional email only until {liftsAt}, or " +
+    "until an email is delivered."]:
     "Das Postfach nimmt derzeit keine E-Mails an: erhält nur Transaktions-E-Mails, bis {liftsAt} " +
     "oder bis eine E-Mail zugestellt wird.",
   ["Its {sent, plural, one {# email stays} other {# emails stay}} in the log, but the " +

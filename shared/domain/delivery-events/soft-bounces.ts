@@ -1,6 +1,6 @@
 // Decides whether soft bounces suppress an address: by the outcomes of the latest mails to it, in
-// the order in which the mails were accepted. The sends store these outcomes, so repeated events and
-// events in any order give the same result.
+// the order in which the mails were accepted. The sends store these outcomes, so repeated events
+// and events in any order give the same result.
 import { get, getMany } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";

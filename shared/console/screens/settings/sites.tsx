@@ -202,8 +202,8 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
       <NumberInput
         label={t("Soft bounces in a row that suppress an address (optional)")}
         description={t(
-          "A full mailbox is a soft bounce. It stops marketing email until an email is delivered, " +
-            "or for 30 days. Without a number, the first one suppresses.",
+          "A full mailbox is a soft bounce. It stops marketing email until an email is delivered " +
+            "or 30 days are over. Without a number, the first one suppresses.",
         )}
         min={1}
         max={10}

@@ -2,6 +2,7 @@
 import { now } from "../../../clock.ts";
 import { undefinedIfMissing } from "../../../errors.ts";
 import * as departures from "../contacts/departures.ts";
+import { needsWrite } from "./suppression-writes.ts";
 import * as suppressions from "./suppressions.ts";
 
 export type SoftSuppression = Required<
@@ -29,7 +30,7 @@ export async function reconcile(
     }
     const wanted = { ...decided, email, reason: "bounce" as const, bounceType: "soft" as const };
     const step = { wanted, current };
-    const changes = suppressions.needsWrite(step);
+    const changes = needsWrite(step);
     if (changes) await suppressions.commitSuppressions(orgId, [step]);
     // An earlier attempt may have written the entry and stopped.
     else if (isFirst) await departures.logDepartures(orgId, { emails: [email] });

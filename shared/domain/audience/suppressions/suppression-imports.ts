@@ -11,6 +11,7 @@ import { parseJson as jsonParseJson } from "../../../kernel/json.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
+import { needsWrite } from "./suppression-writes.ts";
 import type { NewSuppression, Suppression } from "./suppressions.ts";
 import * as suppressions from "./suppressions.ts";
 
@@ -67,8 +68,8 @@ const tooManyRows = () =>
 
 /**
  * Rows of a CSV, separated by comma, semicolon or tab. If the first line has a column `email`, it
- * is the header, and the columns `reason`, `detail` and `bounceType` are read too. Otherwise the first column of
- * every row is the email address.
+ * is the header, and the columns `reason`, `detail` and `bounceType` are read too. Otherwise the
+ * first column of every row is the email address.
  */
 export async function rowsFromCsv(body: Buffer): Promise<SuppressionRow[]> {
   const [first, ...rest] = await parseCsv(body);
@@ -196,5 +197,5 @@ const importBatch = (orgId: number, wanted: NewSuppression[]): Promise<number> =
       orgId,
       wanted.map(({ email }) => email),
     );
-    return steps.filter(suppressions.needsWrite).length;
+    return steps.filter(needsWrite).length;
   });

@@ -1,24 +1,8 @@
 // The suppression list: email addresses that the organization must not mail. The transaction that
 // changes an entry also changes the count of its reason.
-import { randomInt } from "node:crypto";
 import * as z from "zod";
-import {
-  absent,
-  all,
-  type Condition,
-  equals,
-  isNew,
-} from "../../../adapters/dynamodb/conditions.ts";
-import {
-  get,
-  put,
-  queryAll,
-  remove as removeItem,
-  update,
-  type Write,
-  write,
-} from "../../../adapters/dynamodb/table.ts";
-import { epochSeconds, now } from "../../../clock.ts";
+import { get, queryAll, remove as removeItem, write } from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
 import {
   EmailAddress,
@@ -28,18 +12,22 @@ import {
 } from "../../../kernel/email-fields.ts";
 import { Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
-import {
-  dueShardOf,
-  emailShardOf,
-  indexAttributes,
-  indexes,
-  keys,
-  ranges,
-  sha256,
-} from "../../../keys.ts";
+import { keys, ranges } from "../../../keys.ts";
 import { commitContactChanges } from "../contacts/contact-events.ts";
 import * as contactStatus from "../contacts/contact-status.ts";
 import * as departures from "../contacts/departures.ts";
+import {
+  countWrite,
+  forgetBouncesWrite,
+  hashPrefix,
+  isUnchanged,
+  itemWrite,
+  needsWrite,
+  type SuppressionChange,
+  suppressWrites,
+  toHashOnly,
+  toSuppression,
+} from "./suppression-writes.ts";
 
 const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
 export const SuppressionReason = z.enum(reasons);
@@ -151,12 +139,6 @@ export const suppress = (
 export const syncContacts = async (orgId: number, emails: string[]): Promise<void> =>
   contactStatus.syncWithSuppressions(orgId, await contactStatus.getContactsByEmail(orgId, emails));
 
-/** The entry to write, and the current one as read. */
-export interface SuppressionChange {
-  wanted: NewSuppression;
-  current: Suppression | undefined;
-}
-
 /**
  * Takes each address at most once, and at most 94 addresses. Throws `ConditionFailed` when
  * `current` has changed: read again.
@@ -172,34 +154,6 @@ export async function commitSuppressions(
     write(...suppressWrites(orgId, changed, at), ...logWrites),
   );
 }
-
-function suppressWrites(orgId: number, changed: SuppressionChange[], at: Date): Write[] {
-  const moves = new Map<SuppressionReason, number>();
-  const countReason = (reason: SuppressionReason, by: number) =>
-    moves.set(reason, (moves.get(reason) ?? 0) + by);
-  for (const { wanted, current } of changed) {
-    countReason(wanted.reason, 1);
-    if (current) countReason(current.reason, -1);
-  }
-  return [
-    ...changed.map((step) => itemWrite(orgId, step, { indexed: toSuppression(step, at) })),
-    ...[...moves].flatMap(([reason, by]) => (by ? [countWrite(orgId, reason, by)] : [])),
-  ];
-}
-
-/** False when the current entry already blocks as much as the wanted one, and as long. */
-export function needsWrite({ wanted, current }: SuppressionChange): boolean {
-  if (!current || strengthOf(wanted) > strengthOf(current)) return true;
-  const isMoved =
-    wanted.liftsAt !== current.liftsAt ||
-    wanted.softBounce?.position !== current.softBounce?.position;
-  return wanted.bounceType === "soft" && isSoft(current) && isMoved;
-}
-
-const strengthOf = ({ reason, bounceType }: Pick<NewSuppression, "reason" | "bounceType">) => {
-  if (bounceType === "soft") return 0;
-  return reason === "unsubscribe" ? 1 : 2;
-};
 
 /**
  * Removes the suppression and restores the status of the contacts. 404 when the address is not
@@ -242,19 +196,6 @@ export async function removeEntry(
   await contactStatus.syncWithSuppressions(orgId, contacts);
 }
 
-/** Longer than the mails to an address are found. */
-const forgottenSeconds = 180 * 24 * 3600;
-
-const forgetBouncesWrite = (
-  orgId: number,
-  email: string,
-  { siteId, position: countedFrom }: SoftBounceMark,
-): Write =>
-  put(keys.softBounces(orgId, siteId, normalizeEmail(email)), {
-    countedFrom,
-    expires: epochSeconds() + forgottenSeconds,
-  });
-
 /**
  * For a person who subscribes again: removes a suppression with the reason `unsubscribe`. Any other
  * suppression stays.
@@ -293,14 +234,6 @@ export const suppressByHash = (orgId: number, email: string): Promise<void> =>
 export const isHashOnly = (suppression: Suppression | undefined): boolean =>
   suppression?.email.startsWith(hashPrefix) ?? false;
 
-const hashPrefix = "sha256:";
-
-const toHashOnly = ({ email, ...rest }: Suppression): Suppression => ({
-  ...rest,
-  email: email.startsWith(hashPrefix) ? email : `${hashPrefix}${sha256(normalizeEmail(email))}`,
-  detail: null,
-});
-
 // Fits into a transaction. If the organization has more sites with this address, their contacts
 // follow a moment later.
 const maxContactsPerWrite = 90;
@@ -317,73 +250,9 @@ export async function getCounts(orgId: number): Promise<Record<SuppressionReason
 export const keyOf = (orgId: number, email: string) =>
   keys.suppression(orgId, normalizeEmail(email));
 
-// Bounces of a large campaign are suppressed in parallel, and transactions on one counter would
-// conflict. Any shard can take a change, because only the sum is read.
-const countShards = 8;
-
-const countWrite = (orgId: number, reason: SuppressionReason, by: number): Write =>
-  update(keys.suppressionCount(orgId, reason, randomInt(countShards)), { add: { count: by } });
-
 export const changeWithRetry = <T>(
   orgId: number,
   email: string,
   attempt: () => Promise<T>,
 ): Promise<T> =>
   retryInTurn(`suppression ${orgId} ${normalizeEmail(email)}`, "The suppression", attempt);
-
-/** The API shows null for the fields that only bounces have. */
-function toSuppression({ wanted, current }: SuppressionChange, at: Date): Suppression {
-  const updatedAt = at.toISOString();
-  const { email, reason, detail, source, bounceType, liftsAt, softBounce } = wanted;
-  const bounce = {
-    ...(bounceType && { bounceType }),
-    ...(liftsAt && { liftsAt }),
-    ...(softBounce && { softBounce }),
-  } as Pick<Suppression, "bounceType" | "liftsAt" | "softBounce">;
-  return {
-    email: normalizeEmail(email),
-    reason,
-    ...bounce,
-    detail: detail ?? null,
-    source,
-    createdAt: current?.createdAt ?? updatedAt,
-    updatedAt,
-  };
-}
-
-function itemWrite(
-  orgId: number,
-  step: SuppressionChange,
-  { indexed, stored = indexed }: { indexed: Suppression; stored?: Suppression },
-): Write {
-  const unchanged = step.current ? isUnchanged(step.current) : isNew;
-  const email = normalizeEmail(step.wanted.email);
-  const { liftsAt } = stored;
-  return put(
-    keyOf(orgId, email),
-    {
-      ...stored,
-      ...newestIndexAttributes(orgId, { ...indexed, email }),
-      ...(liftsAt && { orgId, ...liftIndexAttributes(email, liftsAt) }),
-    },
-    { if: unchanged },
-  );
-}
-
-const isUnchanged = ({ reason, liftsAt, softBounce }: Suppression): Condition =>
-  softBounce
-    ? all(equals("liftsAt", liftsAt), equals(["softBounce", "position"], softBounce.position))
-    : all(equals("reason", reason), absent("softBounce"));
-
-const liftIndexAttributes = (email: string, liftsAt: string) => {
-  const shard = dueShardOf(Number.parseInt(sha256(email).slice(0, 8), 16));
-  return indexAttributes(indexes.due("SUPPRESSION", shard), liftsAt);
-};
-
-// The sort key contains the reason, so a list of one reason does not read the items of other
-// reasons.
-const newestIndexAttributes = (orgId: number, { email, reason, createdAt }: Suppression) =>
-  indexAttributes(
-    indexes.newSuppressions(orgId, emailShardOf(email)),
-    `${createdAt}#${sha256(email)}#${reason}`,
-  );
