@@ -1,5 +1,6 @@
 // Classifies bounces and refusals into a few reasons: by the enhanced status code of RFC 3463 if
-// the server sends one, otherwise by usual phrases. An event is classified once, when it is counted.
+// the server sends one, otherwise by usual phrases. An event is classified once, when it is
+// counted.
 
 export const bounceReasons = [
   "authentication",
