@@ -232,7 +232,9 @@ test.runIf(atHome)(
       const contact = await client.call("GET", `/contacts/${contactId}`);
       expect(contact.body.data).toMatchObject({ status: "suppressed" });
     });
-    expect((await client.call("GET", `/why?email=${encodeURIComponent(full)}`)).body.data).toMatchObject({
+    expect(
+      (await client.call("GET", `/why?email=${encodeURIComponent(full)}`)).body.data,
+    ).toMatchObject({
       reason: "bounced",
       alsoApplies: ["suppressed"],
     });
