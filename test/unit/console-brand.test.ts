@@ -15,7 +15,12 @@ import {
 } from "../../shared/console/editors/visual/design.ts";
 import { parseDesign } from "../../shared/console/editors/visual/parse-design.ts";
 import { type Brand, defaultBrand } from "../../shared/email/brand/brand.ts";
-import { colorsOf, contrast, readableContrast } from "../../shared/email/brand/colors.ts";
+import {
+  colorsOf,
+  contrast,
+  readableContrast,
+  toDarkPalette,
+} from "../../shared/email/brand/colors.ts";
 import { insertBrandLook, toBrandLook } from "../../shared/email/brand/look.ts";
 
 // MJML for browsers looks for a window.
@@ -144,5 +149,39 @@ describe("an email from right to left", () => {
     const html = await compileDesign(designOf({ theme: defaultTheme }), "News");
     expect(html).not.toMatch(/direction:\s*rtl/);
     expect(html).not.toContain("text-align:right");
+  });
+});
+
+test("a button stays visible in dark mode, also if the accent is dark", async () => {
+  const colors = { accent: "#22262e", background: "#f4f4f2", surface: "#ffffff", text: "#22262e" };
+  expect(colorsOf(colors, "none").button).toBe(colors.accent);
+  const dark = colorsOf(toDarkPalette(colors)!, "none");
+  expect(contrast(dark.button, dark.background)).toBeGreaterThan(3);
+  expect(contrast(dark.buttonText, dark.button)).toBeGreaterThan(readableContrast);
+  const theme = { ...defaultTheme, ...colors };
+  const button = { ...createBlock("button"), label: "Go", href: "https://shop.example" };
+  const html = await compileDesign(designOf({ theme }, [button]), "Hi");
+  expect(html).toContain(`.on-none .button a, .on-none .button p { background: ${dark.button}`);
+});
+
+test("a picture as wide as its column fills a phone", async () => {
+  const image = { ...createBlock("image"), src: "https://shop.example/a.png", alt: "A" };
+  const columns = createBlock("columns");
+  const full = { ...columns, columns: [[{ ...image, width: 100 as const }], []] };
+  const html = await compileDesign(designOf({ theme: defaultTheme }, [full]), "Hi");
+  expect(html).toMatch(/<td[^>]*class="mj-full-width-mobile"/);
+  const half = { ...columns, columns: [[{ ...image, width: 50 as const }], []] };
+  const other = await compileDesign(designOf({ theme: defaultTheme }, [half]), "Hi");
+  expect(other).not.toMatch(/<td[^>]*class="mj-full-width-mobile"/);
+});
+
+test("the footer text of the brand stands below the footer, and a copy of the brand keeps it", () => {
+  const footer = createBlock("footer");
+  const design = designOf({}, [footer]);
+  expect(applyBrand(design, brand).theme.footerNote).toBe("Shop Ltd");
+  const copy = copyBrand(design, brand);
+  expect(copy.theme).not.toHaveProperty("footerNote");
+  expect(copy.blocks[0]).toMatchObject({
+    text: [...footer.text, { spans: [{ text: "Shop Ltd" }] }],
   });
 });

@@ -99,16 +99,20 @@ function backgroundOf(palette: Palette, surface: Exclude<Surface, "accent">): st
 function colorsOn(background: string, { text: chosen, accent }: Palette): Colors {
   // The text was chosen for the surface. On another background it may not be readable.
   const text = isDark(background) === isDark(chosen) ? textOn(background) : chosen;
+  const button = contrast(accent, background) < leastButtonContrast ? text : accent;
   return {
     background,
     text,
     quiet: readableOn(mix(text, background, 0.35), background),
     link: readableOn(accent, background),
     line: mix(background, text, 0.16),
-    button: accent,
-    buttonText: textOn(accent),
+    button,
+    buttonText: textOn(button),
   };
 }
+
+/** A dark accent in dark mode, for example, would hide where a button ends. */
+const leastButtonContrast = 1.5;
 
 const darkPalette = { background: "#121316", surface: "#1d1e22", text: "#ececee" };
 

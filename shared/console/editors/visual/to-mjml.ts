@@ -404,7 +404,7 @@ ${html}</mj-text>`
 function writeButton(block: ButtonBlock, context: LeafContext, padding: string): string {
   const { colors, encode, look, direction } = context;
   const href = block.href ? `href="${encode(block.href)}"` : "";
-  return `<mj-button ${padding}" ${href} align="${sideOf(block.align, direction)}"
+  return `<mj-button ${padding} button" ${href} align="${sideOf(block.align, direction)}"
 ${block.isWide ? 'width="100%"' : ""} background-color="${colors.button}"
 color="${colors.buttonText}" border-radius="${look.radius.button}px" font-size="16px"
 font-weight="600" line-height="1.2" inner-padding="14px 24px">${encode(block.label)}</mj-button>`;
@@ -444,8 +444,10 @@ function writeImage(
     return `<mj-image ${common} padding="0" width="${Math.floor(width)}px"
 fluid-on-mobile="true" />`;
   const pixels = Math.floor(((width - 2 * side) * block.width) / 100);
+  // Columns are wider on a phone, where they stand below each other.
+  const fluid = block.width === 100 ? 'fluid-on-mobile="true"' : "";
   return `<mj-image ${common} ${padding}" align="${sideOf(block.align, direction)}"
-width="${pixels}px"
+width="${pixels}px" ${fluid}
 border-radius="${look.radius.image}px" />`;
 }
 
@@ -553,7 +555,7 @@ width="${width}px" padding="28px ${sideMargin}px 20px" /></mj-column></mj-sectio
 const writeGap = (): string =>
   '<mj-section padding="24px 0 0"><mj-column></mj-column></mj-section>';
 
-/** Widths of columns in snippets, which MJML does not see. */
+/** Widths of columns and pictures in snippets, which MJML does not see. */
 const snippetWidths = `@media (min-width: 480px) {
 ${["100", "50", "33-33", "66-67"]
   .map((width) => {
@@ -561,6 +563,10 @@ ${["100", "50", "33-33", "66-67"]
     return `.mj-column-per-${width} { width: ${percent} !important; max-width: ${percent} }`;
   })
   .join("\n")}
+}
+@media (max-width: 479px) {
+table.mj-full-width-mobile { width: 100% !important }
+td.mj-full-width-mobile { width: auto !important }
 }
 `;
 
@@ -580,7 +586,7 @@ function writeStyles({ dark }: Look, blocks: readonly DesignBlock[]): string {
 ${spaces.join("")}}`;
   if (!dark) return narrow;
   const surfaces = (["none", "soft", "page"] as const).map((surface) => {
-    const { background, text, quiet, link, line } = dark.colors(surface);
+    const { background, text, quiet, link, line, button, buttonText } = dark.colors(surface);
     const on = `.on-${surface}`;
     const fill =
       surface === "page" ? "" : `${on}, ${on} > table { background: ${background} !important }`;
@@ -589,6 +595,8 @@ ${on} .text div, ${on} .cell { color: ${text} !important }
 ${on} .cell { border-color: ${line} !important }
 ${on} .quiet div { color: ${quiet} !important }
 ${on} .link { color: ${link} !important }
+${on} .button td, ${on} .button a, ${on} .button p { background: ${button} !important }
+${on} .button a, ${on} .button p { color: ${buttonText} !important }
 ${on} .line p { border-top-color: ${line} !important }`;
   });
   return `${narrow}
