@@ -253,6 +253,14 @@ describe("a suppression by soft bounces", () => {
     expect(await findBlocked(otherOrg)).toEqual(nothing);
   });
 
+  test("ends in bounded time if the clock of the provider is years ahead", async () => {
+    const { orgId, sendIds, apply } = await createMails(null, 1);
+    const bounce = softBounce(sendIds[0]!);
+    await apply({ ...bounce, timestamp: "2099-01-01T00:00:00.000Z" });
+    const { liftsAt } = (await suppressions.find(orgId, email))!;
+    expect(liftsAt).toBe(addSeconds(75 * 24 * 3600, new Date(timeAfterStart(0))).toISOString());
+  });
+
   test("gives way to an unsubscription, which a delivery does not end", async () => {
     const { orgId, sendIds, apply } = await createMails(null, 2);
     await apply(softBounce(sendIds[0]!));

@@ -112,6 +112,11 @@ async function readSiteRule(orgId: number, siteId: number, email: string): Promi
 }
 
 const quietSeconds = 30 * 24 * 3600;
+/**
+ * A mail can be scheduled for 30 days later, and bounce days after that. A later time is one of a
+ * wrong clock. The bound depends on stored data only, so that each look gives the same result.
+ */
+const maxBounceSeconds = 45 * 24 * 3600;
 
 /** The soft bounces in a row of one site, since the last mail that arrived from any site. */
 function findBounces(
@@ -124,11 +129,11 @@ function findBounces(
     .slice(0, limit);
   const [last] = inRow;
   if (!last?.bounce || inRow.length < limit) return undefined;
-  // The clock of a provider can be wrong.
-  const time = now().toISOString();
-  const bouncedAt = last.bounce.at < time ? last.bounce.at : time;
+  const acceptedAt = new Date(last.position.slice(0, last.position.indexOf("#")));
+  const latest = addSeconds(maxBounceSeconds, acceptedAt).toISOString();
+  const bouncedAt = last.bounce.at < latest ? last.bounce.at : latest;
   const liftsAt = addSeconds(quietSeconds, new Date(bouncedAt)).toISOString();
-  if (liftsAt <= time) return undefined;
+  if (liftsAt <= now().toISOString()) return undefined;
   const { detail, provider: source } = last.bounce;
   return {
     liftsAt,
