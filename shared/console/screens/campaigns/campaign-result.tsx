@@ -206,7 +206,12 @@ const conversionColumns: PlainColumn<CampaignVariant>[] = [
     isNumber: true,
     render: ({ conversionRate }) => formatRate(conversionRate),
   },
-  { label: t("Revenue"), isNumber: true, render: ({ revenue }) => formatRevenue(revenue) },
+  {
+    label: t("Revenue"),
+    isNumber: true,
+    isWide: true,
+    render: ({ revenue }) => formatRevenue(revenue),
+  },
 ];
 
 function Variants({ campaign }: { campaign: CampaignDetail }) {
