@@ -1,6 +1,7 @@
 // Access rules that hold for every route. The tests walk the route table.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { campaigns } from "../../functions/http/campaigns.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
@@ -31,11 +32,12 @@ const requestFor = (
   { route }: RouteEntry,
   id: number,
   credential: LambdaRequest,
-  { contacts: contact = id, variants: variant = id }: IdsByKind = {},
+  { contacts: contact = id, variants: variant = id, attachments: attachment = id }: IdsByKind = {},
 ): LambdaRequest => {
   const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
   const idOf = (name: string): number =>
-    ({ contactId: contact, variantId: variant, versionId: 1 })[name] ?? id;
+    ({ contactId: contact, variantId: variant, attachmentId: attachment, versionId: 1 })[name] ??
+    id;
   const params = Object.fromEntries(
     names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]),
   );
@@ -166,9 +168,21 @@ const walked = ownErrors.filter(
   ({ route }) => route.auth !== "public" && route.path.includes("{id}"),
 );
 
+/** Adds a file to a campaign, and returns its id. */
+async function attachFile(campaignId: number, credential: LambdaRequest): Promise<number> {
+  const file = { filename: "prices.txt", type: "text/plain", content: "eA==" };
+  const { body } = await invokeRoute<{ attachments: { id: number }[] }>(
+    campaigns,
+    "PUT /campaigns/:id",
+    { ...credential, params: { id: String(campaignId) }, body: { attachments: [file] } },
+  );
+  return body.data.attachments[0]!.id;
+}
+
 test("records of one organization do not exist for another organization or its keys", async () => {
   const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
   const made = await createEachKind(withSession(owner.token));
+  made.attachments = await attachFile(made.campaigns!, withSession(owner.token));
   const { key } = await apiKeys.create(stranger.caller, apiKeys.NewApiKey.parse({ name: "all" }));
   for (const entry of walked) {
     const kind = kindOf(entry);
