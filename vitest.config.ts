@@ -50,6 +50,7 @@ const slowFiles = [
   "test/http/hostile-input.test.ts",
   "test/http/local-ports.test.ts",
   "test/http/local-service.test.ts",
+  "test/http/smtp-endpoint.test.ts",
   "test/http/soak.test.ts",
   // Every provider, every list, and waits for limits.
   "test/http/exports.test.ts",
