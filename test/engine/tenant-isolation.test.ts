@@ -539,7 +539,7 @@ async function expectAllRefused(
         if (!changes || !only(signature, kind)) continue;
         const { status, body } = await callWithCase(signature, own, credential, value as Case);
         const nothing = status < 300 && (isRefused(body.data) || (one.query && isEmpty(body.data)));
-        const refusals = findRoute(signature).route.wireFormat ? [422] : [400, 403, 404];
+        const refusals = findRoute(signature).route.wireFormat ? [403, 422] : [400, 403, 404];
         if (!refusals.includes(status) && !nothing)
           unexpected.push(
             `${signature} ${kind} ${status} ${JSON.stringify(value)} ${JSON.stringify(body).slice(0, 200)}`,
