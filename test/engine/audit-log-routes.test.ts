@@ -37,10 +37,12 @@ afterAll(() => {
 /** The route with a handler that gives the response example. */
 function withExampleHandler(route: Route): Route {
   const { content } = operationOf(route).responses[route.status] as {
-    content?: Record<string, { example?: { data: unknown } }>;
+    content?: Record<string, { example?: { data?: unknown } }>;
   };
-  const data = content?.["application/json"]?.example?.data ?? null;
-  return { ...route, handle: async () => data };
+  const example = content?.["application/json"]?.example;
+  // The APIs of other services have no envelope.
+  const result = (route.wireFormat ? example : example?.data) ?? null;
+  return { ...route, handle: async () => result };
 }
 
 const signatureOf = ({ method, path }: Route): RouteSignature =>

@@ -47,7 +47,7 @@ export const sentItem = (id: number, siteId: number, toEmail: string): SendItem 
   v: 0,
 });
 
-/** Creates an event. Opens and clicks are of a person, unless `more` overrides that. */
+/** Creates an event. Opens and clicks are of a person, and bounces hard, unless `more` overrides that. */
 export const createEvent = (
   sendId: number,
   type: QueuedEvent["type"],
@@ -59,12 +59,14 @@ export const createEvent = (
   sendId,
   providerEventId: `${type}-${sendId}-${seconds}`,
   timestamp: timeAfterStart(seconds),
-  data:
-    type === "open"
-      ? { userAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" }
-      : {},
+  data: usualData[type] ?? {},
   ...more,
 });
+
+const usualData: Partial<Record<QueuedEvent["type"], QueuedEvent["data"]>> = {
+  open: { userAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" },
+  bounce: { bounceType: "hard" },
+};
 
 export async function createEventMessage(
   orgId: number,
