@@ -47,7 +47,7 @@ export const sentItem = (id: number, siteId: number, toEmail: string): SendItem 
   v: 0,
 });
 
-/** Creates an event. Opens and clicks are of a person, and bounces hard, unless `more` overrides that. */
+/** Creates an event. Opens and clicks are of a person and bounces hard, unless `more` says else. */
 export const createEvent = (
   sendId: number,
   type: QueuedEvent["type"],
