@@ -256,7 +256,7 @@ test("events of accepted sends are counted once after a crash at any step", asyn
     const { all } = await sources.getSourceTotals(orgId, source);
     expect(all).toMatchObject({ accepted: 5, queued: 0, sending: 0, sent: 3 });
     expect(all).toMatchObject({ delivered: 1, failed: 1, uncertain: 0 });
-    expect(all.events).toMatchObject({ uniqueOpened: 1, bouncedSoft: 1 });
+    expect(all.events).toMatchObject({ uniqueOpened: 1, bouncedHard: 1 });
     const statuses = await Promise.all(ids.map((id) => history.findDetail(from.caller, id)));
     expect(statuses.map(({ status }) => status)).toEqual([
       "delivered",

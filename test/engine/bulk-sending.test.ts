@@ -296,7 +296,7 @@ test("events that precede the provider's response or settle uncertain mail are c
     expect(totals).toMatchObject({
       delivered: 1,
       failed: 1,
-      events: { uniqueOpened: 1, bouncedSoft: 1 },
+      events: { uniqueOpened: 1, bouncedHard: 1 },
     });
   });
   await from.provider.stop();
