@@ -1,3 +1,4 @@
+import "../../shared/domain/reactions.ts";
 import * as dueWork from "../../shared/domain/due-work.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";

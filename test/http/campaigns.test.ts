@@ -125,6 +125,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
   });
   const added = [
     "accounting",
+    "conversions",
     "missing",
     "sendingConfigLabel",
     "stats",

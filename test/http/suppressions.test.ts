@@ -227,10 +227,10 @@ test("the list is exported as CSV or JSON, complete or in parts", async () => {
   expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(csv.headers.get("content-disposition")).toBe('attachment; filename="suppressions.csv"');
   const [header, ...lines] = csv.text.trim().split("\n");
-  expect(header).toBe("email,reason,detail,source,createdAt,updatedAt");
+  expect(header).toBe("email,reason,bounceType,liftsAt,detail,source,createdAt,updatedAt");
   expect(lines).toHaveLength(3);
   expect(lines.find((line) => line.includes("plus"))).toMatch(
-    /^'\+plus@example\.com,manual,"'=1\+1, ""quoted""",api,20/,
+    /^'\+plus@example\.com,manual,,,"'=1\+1, ""quoted""",api,20/,
   );
 
   const json = await client.call<{ suppressions: Entry[]; nextCursor: string | null }>(
@@ -247,6 +247,8 @@ test("the list is exported as CSV or JSON, complete or in parts", async () => {
   expect(Object.keys(json.body.data.suppressions[0]!)).toEqual([
     "email",
     "reason",
+    "bounceType",
+    "liftsAt",
     "detail",
     "source",
     "createdAt",
