@@ -1,6 +1,6 @@
 // The APIs of Resend, Postmark and SendGrid, as their official libraries call them: only the
 // address and the key differ.
-import { beforeAll, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
 import {
   InactiveRecipientsError,
@@ -24,7 +24,7 @@ const base64 = Buffer.from(attachmentText).toString("base64");
 
 let client: SendingClient;
 let templateId: number;
-beforeAll(async () => {
+beforeEach(async () => {
   client = await createSendingClient();
   const template = {
     name: "Greeting",
