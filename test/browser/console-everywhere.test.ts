@@ -64,7 +64,7 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.keyboard.type("ome");
     await page.getByText("1 result", exact).waitFor();
     expect(calls.filter((path) => path === "/lists")).toHaveLength(1);
-    expect(calls.filter((path) => path !== "/contacts").length).toBeLessThan(8);
+    expect(calls.filter((path) => path !== "/contacts").length).toBeLessThan(9);
   });
 
   it("the help lists the shortcuts of the screen, and g with a letter goes to another", async () => {

@@ -328,7 +328,7 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     expect(await page.locator(".canvas a, .canvas img, .canvas script").count()).toBe(0);
     await page.getByRole("tab", { name: "Preview" }).click();
     await page.frameLocator("iframe").getByRole("heading", { name: "<script>" }).waitFor();
-    expect(await page.title()).toBe("Pennymail");
+    expect(await page.title()).toBe("Mine · Pennymail");
     expect(dialogs).toEqual([]);
     expect(problems).toEqual([]);
   });
