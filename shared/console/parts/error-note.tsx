@@ -20,23 +20,15 @@ const adviceFor = (error: unknown): string =>
  * for faults of the service only.
  */
 export function ErrorNote({ error }: { error: unknown }) {
-  return error ? <Note key={noteKey(error)} error={error} /> : null;
+  return error ? <Note error={error} /> : null;
 }
 
-let notes = 0;
-const noteKeys = new WeakMap<object, number>();
-/** Another error starts again, so that its fields are found and get the focus. */
-function noteKey(error: unknown): number {
-  if (typeof error !== "object" || error === null) return 0;
-  const key = noteKeys.get(error) ?? ++notes;
-  noteKeys.set(error, key);
-  return key;
-}
+const noDetails: ErrorDetail[] = [];
 
 function Note({ error }: { error: unknown }) {
   const known = error instanceof PennymailError ? error : undefined;
   const note = useRef<HTMLDivElement>(null);
-  const details = known && namesFields(known) ? known.details : [];
+  const details = known && namesFields(known) ? known.details : noDetails;
   const placed = useFieldMessages(note, details);
   const others = details.filter((detail) => !placed.has(detail));
   return (
@@ -92,7 +84,7 @@ function ErrorSummary({ error, others, isPlaced }: ErrorSummaryProps) {
 
 interface Place {
   wrapper: Element;
-  /** Of the message at the input. */
+  /** The id of the message, to which the input refers. */
   id: string;
 }
 
@@ -121,7 +113,7 @@ function useFieldMessages(note: RefObject<HTMLDivElement | null>, details: Error
         input.removeAttribute("aria-errormessage");
       }
     };
-  }, []);
+  }, [note, details, prefix]);
   return placed;
 }
 

@@ -87,7 +87,7 @@ async function decide(
     bounce !== undefined && siteIds.includes(siteId);
   const outcomes = await readOutcomes(address, { enough, isCounted });
   const found = sites.flatMap((site) => findBounces(outcomes, site) ?? []);
-  // Of several sites, the one whose mail bounced last.
+  // Several sites may have bounces that count: the suppression shows the last one.
   return found.toSorted((a, b) => (a.liftsAt! < b.liftsAt! ? 1 : -1))[0];
 }
 

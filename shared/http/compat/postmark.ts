@@ -295,14 +295,14 @@ const errorCodes: Record<string, number> = {
 };
 const errorCodeOf = (code: string): number => errorCodes[code] ?? usualCode;
 
-/** Their API answers with 422 where ours tells several statuses apart. */
+/** Postmark's API answers with 422 where ours tells several statuses apart. */
 const failureStatuses: Record<number, number> = { 400: 422, 402: 422, 409: 422 };
 
 function toError({ status, code, message, field }: WireError) {
   const ErrorCode = field === inactivePath ? inactiveCode : errorCodeOf(code);
   const isTemplate = status === 404 && field !== undefined;
-  const theirs = isTemplate ? 422 : (failureStatuses[status] ?? status);
-  return { status: theirs, body: { ErrorCode, Message: message } };
+  const wireStatus = isTemplate ? 422 : (failureStatuses[status] ?? status);
+  return { status: wireStatus, body: { ErrorCode, Message: message } };
 }
 
 export const postmarkFormat: WireFormat = {

@@ -312,14 +312,14 @@ async function acceptWhole(caller: Caller, message: BatchMessage): Promise<strin
   return String(batchId);
 }
 
-/** Their API has no other statuses for what a caller can correct. */
+/** SendGrid's API has no other statuses for what a caller can correct. */
 const failureStatuses: Record<number, number> = { 402: 403, 409: 400 };
 
 function toError({ status, message, field }: WireError) {
   const isTemplate = status === 404 && field !== undefined;
-  const theirs = isTemplate ? 400 : (failureStatuses[status] ?? status);
+  const wireStatus = isTemplate ? 400 : (failureStatuses[status] ?? status);
   return {
-    status: theirs,
+    status: wireStatus,
     body: { errors: [{ message, field: field ?? null, help: null }] },
   };
 }

@@ -12,7 +12,7 @@ type Revenue = Conversions["revenue"];
 export const formatRevenue = (revenue: Revenue): string =>
   revenue.map(({ amount, currency }) => formatMoney(amount, currency)).join(", ") || "–";
 
-/** Who did what the campaign is for, and whether the email was the cause. */
+/** Conversions and revenue of a campaign, and the comparison with its hold-out group. */
 export function ConversionResult({ campaign }: { campaign: CampaignDetail }) {
   const { timezone } = useMe().organization;
   const { conversion, conversions } = campaign;

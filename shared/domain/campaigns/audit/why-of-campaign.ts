@@ -147,7 +147,7 @@ const exclusions: Record<ExclusionReason, [DeliveryAnswer["reason"], why: string
   heldOut: [
     "held_out",
     "the contact was in the hold-out group, which gets no email for comparison,",
-    "Nothing: the next campaign draws its hold-out group anew.",
+    "Nothing: the next campaign draws another hold-out group.",
   ],
 };
 
