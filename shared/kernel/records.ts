@@ -261,6 +261,8 @@ export async function listMissing(
 export const nameOfKind = (kind: RecordKind): string => displayNames[kind];
 
 interface ListRequest extends PageRequest {
+  /** Leaves out records that are not counted. */
+  counted?: Condition | undefined;
   /** One site or several. Undefined: all sites. */
   siteIds?: readonly number[] | undefined;
   /** With `siteIds`, also include records that serve every site. */
@@ -289,7 +291,7 @@ export async function list<T extends StoredRecord>(
   { orgId }: CallerScope,
   request: ListRequest,
 ): Promise<{ items: T[]; pagination: Pagination }> {
-  const { siteIds, andEverySite = false, filter: extraFilter, search } = request;
+  const { siteIds, andEverySite = false, filter: extraFilter, search, counted } = request;
   const isCounted = extraFilter === undefined && search === undefined;
   const hasName = createNameFilter(search);
   const deleted = await deletedSites(orgId);
@@ -302,6 +304,7 @@ export async function list<T extends StoredRecord>(
   const conditions = [
     ...(siteIds ? [oneOf("siteId", andEverySite ? [...siteIds, null] : siteIds)] : []),
     ...(extraFilter ? [extraFilter] : []),
+    ...(counted ? [counted] : []),
   ];
   const filter = conditions.length ? all(...conditions) : undefined;
   const total = async () => {
@@ -312,7 +315,8 @@ export async function list<T extends StoredRecord>(
     }
     if (!deleted.size) return count(orgId, kind);
     // The counter includes records of deleted sites until they are erased.
-    return (await queryAll<StoredRecord>(ranges.records(orgId, kind))).filter(isOfLiveSite).length;
+    const stored = await queryAll<StoredRecord>(ranges.records(orgId, kind), { filter: counted });
+    return stored.filter(isOfLiveSite).length;
   };
   const [{ items, next }, totalCount] = await Promise.all([
     readPage<T>(ranges.records(orgId, kind), request, {
@@ -354,21 +358,29 @@ export const updateWrite = (
 
 interface RecordRemoval extends Pick<StoredRecord, "id" | "siteId"> {
   condition?: Parameters<typeof remove>[1];
+  /** Whether the counts include it. */
+  isCounted?: boolean;
 }
 
 /**
  * The writes that delete a record and update the counts, for one transaction. Throws 404 if it no
  * longer exists, unless `condition` differs.
  */
-export const removeWrites = (
+export function removeWrites(
   kind: RecordKind,
   { orgId }: CallerScope,
-  { id, siteId, condition = { if: exists, orThrow: notFound(kind) } }: RecordRemoval,
-): Write[] => [
-  remove(keys.record(orgId, kind, id), condition),
-  update(keys.recordCount(orgId, kind), { add: { count: -1 } }),
-  ...siteCountWrites(orgId, kind, { records: [{ siteId }], change: -1 }),
-];
+  removal: RecordRemoval,
+): Write[] {
+  const { id, siteId, isCounted = true } = removal;
+  const { condition = { if: exists, orThrow: notFound(kind) } } = removal;
+  const removeRecord = remove(keys.record(orgId, kind, id), condition);
+  if (!isCounted) return [removeRecord];
+  return [
+    removeRecord,
+    update(keys.recordCount(orgId, kind), { add: { count: -1 } }),
+    ...siteCountWrites(orgId, kind, { records: [{ siteId }], change: -1 }),
+  ];
+}
 
 // With a filter, DynamoDB may return short pages. Reads until the page is full, and one more item
 // to know whether another page follows.

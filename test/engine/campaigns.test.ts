@@ -190,6 +190,13 @@ describe("the audience", () => {
       "other",
     ]);
     expect(await mailed({ tags: [tag.id], exclude: { segments: [everyone.id] } })).toEqual([]);
+    const allOfSite = ["both", "city", "intern", "other", "out", "tagged"];
+    expect(await mailed({ all: true, match: "any" })).toEqual(allOfSite);
+    expect(await mailed({ all: true, match: "any", exclude: { tags: [tag.id] } })).toEqual([
+      ...["city", "other"],
+    ]);
+    for (const wrong of [{}, { all: true, lists: [1] }])
+      expect(CampaignAudience.safeParse(wrong).success).toBe(false);
     const draft = await createDraft(from, { audience: CampaignAudience.parse(any) });
     await expect(state.sendNow(caller, draft.id)).rejects.toMatchObject({ kind: "invalid" });
     await from.provider.stop();

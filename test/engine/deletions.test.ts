@@ -164,7 +164,7 @@ describe("a campaign", () => {
     const draft = await createDraft(sender, {
       listId: null,
       audience: {
-        ...{ lists: [sender.listId], tags: [], segments: [], match: "any" },
+        ...{ all: false, lists: [sender.listId], tags: [], segments: [], match: "any" },
         exclude: { lists: [list.id], tags: [], segments: [] },
       },
     });

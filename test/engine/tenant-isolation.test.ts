@@ -203,10 +203,10 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     { query: { siteId: made.sites, seriesId: made["campaign-series"] } },
   ],
   "POST /campaigns": (made) =>
-    audiences(made).map((audience) => ({
-      body: { name: "Summer", siteId: made.sites, ...audience },
+    campaignFields(made).map((fields) => ({
+      body: { name: "Summer", siteId: made.sites, ...fields },
     })),
-  "PUT /campaigns/:id": (made) => audiences(made).map((audience) => ({ body: audience })),
+  "PUT /campaigns/:id": (made) => campaignFields(made).map((fields) => ({ body: fields })),
   "POST /campaigns/:id/variants": (made) => [{ body: { templateId: made.templates } }],
   "PUT /campaigns/:id/variants/:variantId": (made) => [{ body: { templateId: made.templates } }],
   "GET /sequences": (made) => [siteOnly(made)],
@@ -328,6 +328,10 @@ const formReferences = (made: IdsByKind): Fields => ({
   doubleOptIn: true,
   status: "draft",
 });
+const campaignFields = (made: IdsByKind): Fields[] => [
+  ...audiences(made),
+  { content: { copyOf: made.templates } },
+];
 const audiences = (made: IdsByKind): Fields[] => [
   {
     templateId: made.templates,

@@ -71,7 +71,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
   const made = await make(client);
   const empty = {
     subject: null,
-    templateId: null,
+    ...{ templateId: null, ownTemplateId: null },
     listId: null,
     tagId: null,
     segmentId: null,

@@ -12,6 +12,7 @@ export const kindByFieldName: Record<string, string> = {
   folderId: "template-folders",
   templateId: "templates",
   TemplateId: "templates",
+  copyOf: "templates",
   sendingConfigId: "sending-configs",
   campaignId: "campaigns",
   seriesId: "campaign-series",

@@ -221,7 +221,9 @@ async function checkTemplates(
   const templateIds = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))];
   const templates = await getTemplates(orgId, templateIds);
   const details = steps.flatMap(({ templateId }, i) => {
-    if (!templateId || templates.get(templateId)?.siteId === siteId) return [];
+    const template = templateId ? templates.get(templateId) : undefined;
+    const isUsable = template?.siteId === siteId && template.campaignId === undefined;
+    if (!templateId || isUsable) return [];
     const path = `${prefixOf(i)}templateId`;
     return [{ path, message: `${path}: the sequence's site has no template ${templateId}` }];
   });

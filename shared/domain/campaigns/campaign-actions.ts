@@ -18,7 +18,7 @@ import { getLocalTimeSpan } from "./engine/local-time.ts";
 import { startBroadcast } from "./engine/start-broadcast.ts";
 import * as transitions from "./engine/transitions.ts";
 import { type NoticeCaller, requireNoticeConfirmed } from "./notices.ts";
-import { type StoredCampaign, toApi } from "./stored-campaign.ts";
+import { requireStatus, type StoredCampaign, toApi } from "./stored-campaign.ts";
 
 /**
  * Throws 400 that names what is missing, 402 when quota and credits do not cover one mail, and 409
@@ -33,7 +33,7 @@ export async function sendNow(
   return changeStatus(who, id, async (current) => {
     // An earlier try of this request started it.
     if (current.start === startRequestId) return true;
-    campaigns.requireStatus(current, campaigns.startableStatuses, "sent");
+    requireStatus(current, campaigns.startableStatuses, "sent");
     requireNoticeConfirmed(who, current, confirm);
     requireDifferentVariants(current);
     const [plan, quota] = await Promise.all([
@@ -78,7 +78,7 @@ export async function schedule(
   const waitSeconds = (at.getTime() - now().getTime()) / 1000;
   const { localTime = null, sendLate } = given;
   return changeStatus(who, id, async (current) => {
-    campaigns.requireStatus(current, campaigns.startableStatuses, "scheduled");
+    requireStatus(current, campaigns.startableStatuses, "scheduled");
     requireNoticeConfirmed(who, current, given.confirm);
     requireDifferentVariants(current);
     await requireVariables(
@@ -113,7 +113,7 @@ export async function schedule(
 export const unschedule = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
     if (current.status === "draft") return true;
-    campaigns.requireStatus(current, ["scheduled", "held"], "made a draft again");
+    requireStatus(current, ["scheduled", "held"], "made a draft again");
     return transitions.returnToDraft(current);
   });
 
@@ -121,23 +121,19 @@ export const unschedule = (who: CallerScope, id: number): Promise<Campaign> =>
 export const cancel = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
     if (current.status === "cancelled") return true;
-    campaigns.requireStatus(
-      current,
-      ["draft", "scheduled", "held", "sending", "paused"],
-      "cancelled",
-    );
+    requireStatus(current, ["draft", "scheduled", "held", "sending", "paused"], "cancelled");
     return transitions.cancel(current);
   });
 
 export const pause = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
-    campaigns.requireStatus(current, ["sending"], "paused");
+    requireStatus(current, ["sending"], "paused");
     return transitions.pause(current);
   });
 
 export const resume = (who: CallerScope, id: number): Promise<Campaign> =>
   changeStatus(who, id, async (current) => {
-    campaigns.requireStatus(current, ["paused"], "resumed");
+    requireStatus(current, ["paused"], "resumed");
     return transitions.resume(current);
   });
 

@@ -4,22 +4,19 @@ import * as liquid from "../../email/liquid.ts";
 import * as records from "../../kernel/records.ts";
 import * as groups from "../audience/groups/groups.ts";
 import * as topics from "../audience/topics/topics.ts";
+import { findChosenTemplate } from "../content/own-content.ts";
 import { findConfigOfSender } from "../senders/mail-sender.ts";
-import type { CampaignAudience, CampaignChanges } from "./campaign-schema.ts";
+import type { CampaignAudience, CampaignChanges, PlainChanges } from "./campaign-schema.ts";
 
-export const changesAudience = ({
-  listId,
-  tagId,
-  segmentId,
-  audience,
-}: Omit<CampaignChanges, "attachments">): boolean =>
+export const changesAudience = ({ listId, tagId, segmentId, audience }: PlainChanges): boolean =>
   Boolean(listId || tagId || segmentId || audience);
 
 async function checkAudience(
   who: CallerScope,
   siteId: number,
-  { exclude, ...included }: CampaignAudience,
+  { exclude, lists, tags, segments }: CampaignAudience,
 ): Promise<void> {
+  const included = { lists, tags, segments };
   const checks = Object.entries({ audience: included, "audience.exclude": exclude }).flatMap(
     ([path, { lists, tags, segments }]) => [
       ...lists.map((id) => groups.findOfSite("LIST", who, { id, siteId })),
@@ -38,8 +35,8 @@ async function checkAudience(
  */
 export async function checkReferences(
   who: CallerScope,
-  siteId: number,
-  given: Omit<CampaignChanges, "attachments">,
+  { siteId, campaignId }: { siteId: number; campaignId?: number | undefined },
+  given: PlainChanges,
 ): Promise<void> {
   if (given.subject) liquid.compile(given.subject, { escape: false, field: "subject" });
   if (given.previewText) liquid.compile(given.previewText, { escape: true, field: "previewText" });
@@ -50,7 +47,9 @@ export async function checkReferences(
     given.segmentId &&
       records.findOfSite("SEGMENT", who, { id: given.segmentId, siteId, path: "segmentId" }),
     given.templateId &&
-      records.findOfSite("TEMPLATE", who, { id: given.templateId, siteId, path: "templateId" }),
+      findChosenTemplate(who, {
+        ...{ id: given.templateId, siteId, path: "templateId", campaignId },
+      }),
     given.topicId && topics.findOfSite(who, { id: given.topicId, siteId }),
   ]);
 }

@@ -230,13 +230,14 @@ async function requireGroup(
 /** The audience as rules of a segment, so that everything that reads segments reads it too. */
 async function buildAudienceRules(
   who: CallerScope,
-  { match, exclude, ...included }: CampaignAudience,
+  { match, exclude, lists, tags, segments: segmentIds }: CampaignAudience,
 ): Promise<SegmentRules> {
   const [conditions, excluded] = await Promise.all([
-    listConditions(who, included, "audience"),
+    listConditions(who, { lists, tags, segments: segmentIds }, "audience"),
     listConditions(who, exclude, "audience.exclude"),
   ]);
-  const includes: SegmentRules = { match, conditions };
+  // With `all` there are no conditions, and rules without conditions match every contact.
+  const includes: SegmentRules = { match: conditions.length ? match : "all", conditions };
   if (!excluded.length) return includes;
   return { match: "all", conditions: [includes, { match: "none", conditions: excluded }] };
 }

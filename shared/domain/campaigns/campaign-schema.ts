@@ -11,6 +11,7 @@ import {
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
 import { TopicId } from "../audience/topics/topic-schema.ts";
+import { OwnContent } from "../content/own-content.ts";
 import { mailSenderFields } from "../senders/mail-sender.ts";
 import { PreviewText, Utm, utmDescription } from "../sending/rendering/utm.ts";
 import { AbTest, AbTestWinner } from "./ab-test-schema.ts";
@@ -53,8 +54,22 @@ const audienceMembers = {
   segments: AudienceIds.describe("Ids of up to 10 segments."),
 };
 
+const countMembers = ({
+  lists,
+  tags,
+  segments,
+}: Record<"lists" | "tags" | "segments", unknown[]>) =>
+  lists.length + tags.length + segments.length;
+
 export const CampaignAudience = z
   .object({
+    all: z
+      .boolean()
+      .default(false)
+      .describe(
+        "`true`: all contacts of the site, without lists, tags and segments. As with every " +
+          "audience, only subscribed contacts get marketing email.",
+      ),
     ...audienceMembers,
     match: z
       .enum(["any", "all"])
@@ -65,9 +80,13 @@ export const CampaignAudience = z
       .default({ lists: [], tags: [], segments: [] })
       .describe("Contacts in any of these get nothing."),
   })
-  .refine(({ lists, tags, segments }) => lists.length + tags.length + segments.length > 0, {
-    error: "must have at least one list, tag or segment",
+  .refine(({ all, ...members }) => all || countMembers(members) > 0, {
+    error: "must have at least one list, tag or segment, or all: true",
     path: ["lists"],
+  })
+  .refine(({ all, ...members }) => !all || countMembers(members) === 0, {
+    error: "must be false with lists, tags or segments",
+    path: ["all"],
   })
   .meta({ id: "CampaignAudience" });
 export type CampaignAudience = z.output<typeof CampaignAudience>;
@@ -102,8 +121,8 @@ const fields = {
         "of `listId`, `tagId`, `segmentId` and `audience` before you send.",
     ),
   audience: CampaignAudience.nullable().describe(
-    "Several lists, tags and segments, and others whose contacts are left out. Replaces " +
-      "`listId`, `tagId` and `segmentId`. Everyone gets one email.",
+    "Several lists, tags and segments, or all contacts, and others whose contacts are left out. " +
+      "Replaces `listId`, `tagId` and `segmentId`. Everyone gets one email.",
   ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
   ...mailSenderFields,
@@ -138,11 +157,21 @@ const fields = {
     ),
 };
 
+const content = OwnContent.describe(
+  "Content of its own, for a draft. It becomes a template that only this campaign uses, and its " +
+    "id `templateId` and `ownTemplateId`. Edit it with PUT /templates/:id. It is deleted with " +
+    "the campaign.",
+);
+
 export const Campaign = z
   .object({
     id: RecordId.describe("Id of the campaign, for GET /campaigns/:id."),
     siteId: RecordSiteId,
     ...fields,
+    ownTemplateId: RecordId.nullable().describe(
+      "Template with the content of its own that `content` gave it, or `null`. It is sent if " +
+        "`templateId` has its id too.",
+    ),
     attachments: z
       .array(CampaignAttachment)
       .describe("Files that every recipient gets, without their content."),
@@ -210,6 +239,7 @@ export const NewCampaign = z
     name: fields.name,
     subject: fields.subject.default(null),
     templateId: fields.templateId.default(null),
+    content: content.optional(),
     listId: fields.listId.default(null),
     tagId: fields.tagId.default(null),
     segmentId: fields.segmentId.default(null),
@@ -236,10 +266,13 @@ export const NewCampaign = z
 export type NewCampaign = z.output<typeof NewCampaign>;
 
 export const CampaignChanges = z
-  .object({ ...fields, attachments: CampaignAttachmentInputs })
+  .object({ ...fields, content, attachments: CampaignAttachmentInputs })
   .partial()
   .meta({ examples: [{ name: "Spring sale, second try", segmentId: 1, listId: null }] });
 export type CampaignChanges = z.output<typeof CampaignChanges>;
+
+/** Changes of fields that are stored as they are given. */
+export type PlainChanges = Omit<CampaignChanges, "attachments" | "content">;
 
 const isLocalTime = (text: string): boolean => {
   const ms = Date.parse(`${text}Z`);

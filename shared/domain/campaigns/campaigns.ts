@@ -18,6 +18,7 @@ import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
+import { removeOwnContentWrites } from "../content/own-content.ts";
 import * as sites from "../identity/sites.ts";
 import { labelOf } from "../senders/mail-sender.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
@@ -27,6 +28,7 @@ import { toMailingStats } from "../sending/mailing-stats.ts";
 import { unpublishWrites } from "./archive/archive.ts";
 import { deleteFiles, readFile, storeAttachments } from "./campaign-attachments.ts";
 import { changesAudience, checkReferences, checkSender } from "./campaign-checks.ts";
+import { createContentEdit } from "./campaign-content.ts";
 import type { CampaignDetail, WaitingForLocalTime } from "./campaign-detail-schema.ts";
 import type { CampaignAttachmentFile } from "./campaign-mail-fields.ts";
 import * as campaignPlan from "./campaign-plan.ts";
@@ -40,6 +42,7 @@ import { countMails, listUpcoming } from "./engine/local-time.ts";
 import { type NoticeCaller, requireNoticeEditable } from "./notices.ts";
 import {
   listResends,
+  requireStatus,
   resendFields,
   type StoredCampaign,
   toApi,
@@ -52,10 +55,10 @@ export const startableStatuses: broadcast.BroadcastStatus[] = ["draft", "schedul
 
 export async function create(
   who: CallerScope,
-  { siteId: given, ...campaign }: NewCampaign,
+  { siteId: givenSite, content, ...campaign }: NewCampaign,
 ): Promise<Campaign> {
-  const siteId = await sites.resolveSiteId(who, given);
-  await checkReferences(who, siteId, campaign);
+  const siteId = await sites.resolveSiteId(who, givenSite);
+  await checkReferences(who, { siteId }, campaign);
   await checkSender(who, campaign, campaign);
   const { orgId } = who;
   const fields = await records.newRecordFields("CAMPAIGN");
@@ -67,9 +70,15 @@ export async function create(
     siteId,
     revision: 1,
   };
+  const record: StoredCampaign = {
+    ...{ ...base, ...campaign, attachments: addFiles([]) },
+    ...{ status: "draft", variants: [] },
+  };
+  const own = await createContentEdit(who, content)(record);
   return toApi(
     await records.insert<StoredCampaign>("CAMPAIGN", who, {
-      record: { ...base, ...campaign, attachments: addFiles([]), status: "draft", variants: [] },
+      record: { ...record, ...own.set },
+      extraWrites: own.extraWrites,
     }),
   );
 }
@@ -162,28 +171,34 @@ export async function list(
 export async function updateCampaign(
   who: NoticeCaller,
   id: number,
-  { attachments: inputs, ...changes }: CampaignChanges,
+  { attachments: inputs, content, ...changes }: CampaignChanges,
 ): Promise<Campaign> {
+  const editContent = createContentEdit(who, content);
   let before: StoredCampaign["attachments"];
   let addFiles: Awaited<ReturnType<typeof storeAttachments>> | undefined;
   const changed = await updateStored(who, id, async (current) => {
     requireNoticeEditable(who, current, changes);
     if (current.resendOf && changesAudience(changes))
       throw invalid("A resend goes to recipients of the first campaign: it has no other audience");
-    await checkReferences(who, current.siteId, changes);
+    await checkReferences(who, { siteId: current.siteId, campaignId: id }, changes);
     await checkSender(who, { ...current, ...changes }, changes);
-    const set = changes as Partial<StoredCampaign>;
-    if (!inputs) return { set };
+    const own = await editContent(current);
+    const { extraWrites } = own;
+    const set: Partial<StoredCampaign> = { ...(changes as Partial<StoredCampaign>), ...own.set };
+    if (!inputs) return { set, extraWrites };
     addFiles ??= await storeAttachments({ orgId: who.orgId, campaignId: id }, inputs);
     before = current.attachments ?? [];
-    return { set: { ...set, attachments: addFiles(before) } };
+    return { set: { ...set, attachments: addFiles(before) }, extraWrites };
   });
   await deleteFiles(before, changed.attachments);
   return toApi(changed);
 }
 
 /** Throws 409 while mail of the campaign is being sent. Its sends stay. */
-export async function remove(who: CallerScope, id: number): Promise<void> {
+export const remove = (who: CallerScope, id: number): Promise<void> =>
+  retryOnConflict("The campaign", () => tryRemove(who, id));
+
+async function tryRemove(who: CallerScope, id: number): Promise<void> {
   const campaign = await findStored(who, id);
   const key: broadcast.BroadcastRef = { orgId: who.orgId, kind: "campaign", id };
   const deletableCondition: Condition = any(
@@ -210,6 +225,7 @@ export async function remove(who: CallerScope, id: number): Promise<void> {
     ...(await releaseFirstWrites(campaign)),
     ...campaign.variants.flatMap((variant) => variantHtml.deleteHtmlWrites(who.orgId, variant)),
     ...unpublishWrites(campaign),
+    ...(campaign.ownTemplateId ? await removeOwnContentWrites(who, campaign.ownTemplateId) : []),
     ...(campaign.conversion ? [removeGoalWrite(who.orgId, campaign.siteId, id)] : []),
     ...(campaign.startedAt ? [cleanup.createCleanupWrite(key)] : []),
   );
@@ -296,18 +312,6 @@ export const updateStored = (
     );
     return next;
   });
-
-export function requireStatus(
-  { status }: Pick<StoredCampaign, "status">,
-  allowed: broadcast.BroadcastStatus[],
-  what: string,
-): void {
-  if (allowed.includes(status)) return;
-  const states = allowed.join(", ").replace(/, (\w+)$/, " or $1");
-  throw conflict(`The campaign is ${status}: it can be ${what} only while it is ${states}`, {
-    code: "campaign_status",
-  });
-}
 
 /** Name and email address of the sender. */
 async function getSendingConfigLabel(campaign: StoredCampaign): Promise<string | null> {

@@ -9,6 +9,7 @@ import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import * as topics from "../audience/topics/topics.ts";
+import { findChosenTemplate } from "../content/own-content.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import * as mailSources from "../sending/mail-sources.ts";
@@ -163,7 +164,7 @@ async function checkReferences(
     getHolidayTimes(who.orgId, date),
     changes.templateId === undefined
       ? undefined
-      : records.findOfSite("TEMPLATE", who, { id: templateId, siteId, path: "templateId" }),
+      : findChosenTemplate(who, { id: templateId, siteId, path: "templateId" }),
     changes.topicId && topics.findOfSite(who, { id: changes.topicId, siteId }),
     changes.sendingConfigId && sendingConfigs.findWithSender(who, changes.sendingConfigId),
   ]);

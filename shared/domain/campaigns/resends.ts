@@ -11,6 +11,7 @@ import * as records from "../../kernel/records.ts";
 import * as quota from "../billing/quota.ts";
 import { toMailSender } from "../senders/mail-sender.ts";
 import * as campaignActions from "./campaign-actions.ts";
+import { copyOwnContent } from "./campaign-content.ts";
 import * as campaignPlan from "./campaign-plan.ts";
 import { type Campaign, CampaignChanges, ResendTarget } from "./campaign-schema.ts";
 import { listSendWarnings, requireVariables } from "./campaign-warnings.ts";
@@ -84,6 +85,7 @@ export async function resend(
     ...content,
     resendOf: { campaignId: id, to },
   };
+  const own = await copyOwnContent(who, first, child);
   const resent = toResent(first, { to, subject });
   const plan = await campaignPlan.buildCampaignPlan(resent);
   if (!draft) await requireVariables(resent, plan);
@@ -94,8 +96,8 @@ export async function resend(
     { if: any(absent(slot), equals(slot, child.id)), orThrow: alreadyResent(to, undefined) },
   );
   const stored = await records.insert<StoredCampaign>("CAMPAIGN", who, {
-    record: child,
-    extraWrites: [...writes, reserveSlot],
+    record: { ...child, ...own.set },
+    extraWrites: [...writes, ...own.extraWrites, reserveSlot],
   });
   return draft ? toApi(stored) : campaignActions.sendNow(who, child.id);
 }

@@ -1,4 +1,5 @@
 // Campaigns as stored, and how the API shows them.
+import { conflict } from "../../errors.ts";
 import { rate } from "../../kernel/rates.ts";
 import { archivePageUrlOf } from "../identity/site-archive.ts";
 import { type MailSender, toMailSender } from "../senders/mail-sender.ts";
@@ -32,6 +33,8 @@ export interface StoredVariant {
 export interface StoredCampaign extends Broadcast, MailSender {
   subject: string | null;
   templateId: number | null;
+  /** The template that belongs to it. Absent without one. */
+  ownTemplateId?: number;
   listId: number | null;
   tagId: number | null;
   segmentId: number | null;
@@ -73,6 +76,8 @@ export interface StoredCampaign extends Broadcast, MailSender {
 export const toApi = (item: StoredCampaign): Campaign => ({
   ...item,
   ...toMailSender(item),
+  ownTemplateId: item.ownTemplateId ?? null,
+  audience: toApiAudience(item.audience),
   headers: item.headers ?? {},
   variables: item.variables ?? {},
   feedUrl: item.feedUrl ?? null,
@@ -97,6 +102,22 @@ export const toApi = (item: StoredCampaign): Campaign => ({
   seriesId: item.seriesId ?? null,
   resends: listResends(item),
 });
+
+export function requireStatus(
+  { status }: Pick<StoredCampaign, "status">,
+  allowed: BroadcastStatus[],
+  what: string,
+): void {
+  if (allowed.includes(status)) return;
+  const states = allowed.join(", ").replace(/, (\w+)$/, " or $1");
+  throw conflict(`The campaign is ${status}: it can be ${what} only while it is ${states}`, {
+    code: "campaign_status",
+  });
+}
+
+/** Audiences of earlier versions of the service have no `all`. */
+export const toApiAudience = (audience: CampaignAudience | null): CampaignAudience | null =>
+  audience && { ...audience, all: audience.all ?? false };
 
 export const listResends = (item: StoredCampaign): Campaign["resends"] =>
   ResendTarget.options.flatMap((to) => {

@@ -6,8 +6,8 @@ import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
 import { conflict, missing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
-import * as records from "../../kernel/records.ts";
 import { loadUsedSnippets } from "../content/mail-snippets.ts";
+import { findChosenTemplate } from "../content/own-content.ts";
 import * as mailSources from "../sending/mail-sources.ts";
 import * as campaigns from "./campaigns.ts";
 import { type StoredCampaign, type StoredVariant, toApiVariant } from "./stored-campaign.ts";
@@ -68,7 +68,7 @@ export async function create(
       });
     const [used] = await Promise.all([
       requireValidLiquid(who.orgId, siteId, { html, ...fields }),
-      checkTemplate(who, siteId, fields.templateId),
+      checkTemplate(who, { id: campaignId, siteId }, fields.templateId),
     ]);
     const name = fields.name ?? nextName(variants);
     const variant: StoredVariant = {
@@ -108,7 +108,7 @@ export async function updateVariant(
     const current = findVariant(campaign, variantId);
     const [used] = await Promise.all([
       requireValidLiquid(who.orgId, campaign.siteId, { html, ...fields }),
-      checkTemplate(who, campaign.siteId, fields.templateId),
+      checkTemplate(who, campaign, fields.templateId),
     ]);
     const replaced = html !== undefined || Boolean(fields.templateId);
     const { htmlVersion, snippets, ...rest } = current;
@@ -185,9 +185,9 @@ async function requireValidLiquid(
 
 async function checkTemplate(
   who: CallerScope,
-  siteId: number,
+  { id: campaignId, siteId }: Pick<StoredCampaign, "id" | "siteId">,
   templateId: number | null | undefined,
 ): Promise<void> {
   if (templateId)
-    await records.findOfSite("TEMPLATE", who, { id: templateId, siteId, path: "templateId" });
+    await findChosenTemplate(who, { id: templateId, siteId, path: "templateId", campaignId });
 }

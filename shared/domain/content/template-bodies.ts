@@ -89,19 +89,23 @@ export const listBodies = (body: TemplateBody): { html: string | null; text: str
 
 /**
  * Finds the variables of all parts in all languages. Throws `invalid` with field and line if a part
- * does not parse.
+ * does not parse. The path of a field starts with `prefix`.
  */
-export function parseVariables(body: TemplateBody, snippets?: liquid.Snippets): TemplateVariables {
+export function parseVariables(
+  body: TemplateBody,
+  snippets?: liquid.Snippets,
+  prefix = "",
+): TemplateVariables {
   const { html, text, locale, translations = {} } = body;
   if (html === null && text === null)
-    throw invalid("html or text is required", {
-      details: [{ path: "html", message: "is required" }],
+    throw invalid(`${prefix}html or ${prefix}text is required`, {
+      details: [{ path: `${prefix}html`, message: "is required" }],
     });
   checkTranslations(body);
   const parts = [
-    ...listParts(body, ""),
+    ...listParts(body, prefix),
     ...Object.entries(translations).flatMap(([name, translation]) =>
-      listParts(translation, `translations.${name}.`),
+      listParts(translation, `${prefix}translations.${name}.`),
     ),
   ];
   const names = new Set<string>();
@@ -117,7 +121,8 @@ export function parseVariables(body: TemplateBody, snippets?: liquid.Snippets): 
     for (const name of brandAsOne(liquid.variableNames(compiled))) names.add(name);
     for (const name of liquid.requiredVariables(compiled))
       if (!isBrandPath(name)) required.add(name);
-    if (field === "html" || field === "text") blankBody &&= liquid.isBlank(compiled);
+    if (field === `${prefix}html` || field === `${prefix}text`)
+      blankBody &&= liquid.isBlank(compiled);
     if (names.size > maxVariables)
       throw limitExceeded(field, `A template can use at most ${maxVariables} variables`);
     if ([...names].some((name) => name.length > maxVariableLength))

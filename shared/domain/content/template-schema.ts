@@ -27,6 +27,10 @@ export const TemplateMeta = z
     name: z.string().describe("Name of the template."),
     subject: z.string().describe("Subject line, with Liquid."),
     folderId: RecordId.nullable().describe("Folder of the template, or `null`."),
+    campaignId: RecordId.nullable().describe(
+      "Campaign whose own content it is: see `content` of POST /campaigns. GET /templates does " +
+        "not list it, nothing else can use it, and it is deleted with the campaign. `null`: none.",
+    ),
     locale: z
       .string()
       .nullable()

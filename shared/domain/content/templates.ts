@@ -1,5 +1,5 @@
 // Templates: a small record for lists and sends, and one body item per version.
-import { all, allEqual, contains, equals } from "../../adapters/dynamodb/conditions.ts";
+import { absent, all, allEqual, contains, equals } from "../../adapters/dynamodb/conditions.ts";
 import { update, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
@@ -25,9 +25,11 @@ interface TemplateFilter {
   search?: string | undefined;
 }
 
-interface StoredTemplate
-  extends Omit<TemplateMeta, "locale" | "locales">,
-    templateBodies.TemplateVariables {
+type SentFields = Omit<TemplateMeta, "locale" | "locales" | "campaignId">;
+
+export interface StoredTemplate extends SentFields, templateBodies.TemplateVariables {
+  /** Absent in templates that belong to no campaign. */
+  campaignId?: number;
   /** Lower-cased name. */
   search: string;
   /** When the version was saved (ISO 8601). */
@@ -36,7 +38,7 @@ interface StoredTemplate
 }
 
 /** `userId` is stored with the version that a call saves. */
-type Editor = CallerScope & { userId?: number };
+export type Editor = CallerScope & { userId?: number };
 
 export async function create(
   caller: Editor,
@@ -71,6 +73,7 @@ export async function create(
 
 const toMeta = (stored: Omit<StoredTemplate, "search" | "savedAt" | "savedBy">): TemplateMeta => ({
   ...stored,
+  campaignId: stored.campaignId ?? null,
   locale: stored.locale ?? null,
   locales: Object.keys(stored.subjects ?? {}),
 });
@@ -89,15 +92,15 @@ const toApi = (
 export async function insertWrites(
   caller: Editor,
   siteId: number,
-  inputs: Pick<NewTemplate, "name" | "subject" | "html" | "text">[],
+  inputs: (Pick<NewTemplate, "name" | "subject" | "html" | "text"> & Partial<TemplateContent>)[],
 ): Promise<{ templates: TemplateMeta[]; writes: Write[] }> {
   const firstId = await ids.nextId("TEMPLATE", inputs.length);
   const at = new Date(await ids.requestTime()).toISOString();
   const newTemplates = inputs.map((input, i) => {
-    const { name, subject } = input;
-    const body = { ...input, designJson: null };
+    const { name, ...texts } = input;
+    const body = { designJson: null, ...texts };
     const template: StoredTemplate = {
-      ...{ id: firstId + i, siteId, name, subject, folderId: null },
+      ...{ id: firstId + i, siteId, name, subject: body.subject, folderId: null },
       ...{ version: 1, createdAt: at, updatedAt: at },
       ...templateBodies.parseVariables(body),
       search: toSearchText(name),
@@ -118,14 +121,14 @@ export async function insertWrites(
   };
 }
 
-const toSearchText = (name: string): string => name.toLowerCase();
+export const toSearchText = (name: string): string => name.toLowerCase();
 const folderChecks = (
   caller: CallerScope,
   { folderId, siteId }: Pick<TemplateMeta, "folderId" | "siteId">,
 ): Write[] =>
   folderId === null ? [] : [templateFolders.usableFolderCheck(caller, folderId, siteId)];
 
-/** Newest first, without bodies. */
+/** Newest first, without bodies and without the own content of campaigns. */
 export async function list(
   caller: CallerScope,
   { siteId, folderId, search, ...request }: PageRequest & TemplateFilter,
@@ -138,13 +141,13 @@ export async function list(
     ...request,
     siteIds: await sites.siteFilter(caller, siteId),
     filter,
+    counted: absent("campaignId"),
   });
   return { items: items.map(toMeta), pagination };
 }
 
 /** A template as sends see it. */
-export type SentTemplate = Omit<TemplateMeta, "locale" | "locales"> &
-  templateBodies.TemplateVariables;
+export type SentTemplate = Omit<StoredTemplate, "search" | "savedAt" | "savedBy">;
 
 /**
  * For sending: takes half a read unit. A template that was just created takes a second, consistent
@@ -261,9 +264,9 @@ const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): 
     return toApi({ ...stored, ...set }, after);
   });
 
-type TemplateContent = Pick<Template, keyof templateBodies.TemplateBody>;
+export type TemplateContent = Pick<Template, keyof templateBodies.TemplateBody>;
 
-const bodyOf = (content: TemplateContent): TemplateContent => {
+export const bodyOf = (content: TemplateContent): TemplateContent => {
   const { subject, html, text, designJson, previewText, locale, translations } = content;
   return { subject, html, text, designJson, previewText, locale, translations };
 };
@@ -278,13 +281,18 @@ const templateChanged = () =>
 /** Mail that was accepted with the template is still sent. */
 export const remove = (caller: CallerScope, id: number): Promise<void> =>
   retryOnConflict("The template", async () => {
-    const { siteId, version } = await records.find<TemplateMeta>("TEMPLATE", caller, id);
-    await write(
-      ...records.removeWrites("TEMPLATE", caller, {
-        id,
-        siteId,
-        condition: { if: equals("version", version) },
-      }),
-      ...(await templateHistory.expireAllWrites(caller.orgId, id, version)),
-    );
+    await write(...(await removeWrites(caller, id)));
   });
+
+/** For a larger transaction, which fails if the template changes meanwhile. */
+export async function removeWrites(caller: CallerScope, id: number): Promise<Write[]> {
+  const stored = await records.find<StoredTemplate>("TEMPLATE", caller, id);
+  const { siteId, version, campaignId } = stored;
+  return [
+    ...records.removeWrites("TEMPLATE", caller, {
+      ...{ id, siteId, condition: { if: equals("version", version) } },
+      isCounted: campaignId === undefined,
+    }),
+    ...(await templateHistory.expireAllWrites(caller.orgId, id, version)),
+  ];
+}

@@ -4,7 +4,7 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
 import { invalid, Problem } from "../../errors.ts";
-import * as records from "../../kernel/records.ts";
+import { findChosenTemplate } from "../content/own-content.ts";
 import { type ChosenTexts, chooseTexts, subjectsOf } from "../content/template-translations.ts";
 import * as templates from "../content/templates.ts";
 import type { StoredConsentSettings } from "../identity/consent-settings.ts";
@@ -20,11 +20,7 @@ export async function checkTemplate(
 ): Promise<void> {
   if (id === undefined || id === null) return;
   const path = "confirmationTemplateId";
-  const { version } = await records.findOfSite<templates.SentTemplate>("TEMPLATE", caller, {
-    id,
-    siteId,
-    path,
-  });
+  const { version } = await findChosenTemplate(caller, { id, siteId, path });
   const body = await templates.readBody(caller.orgId, id, version);
   const locales = [undefined, ...Object.keys(subjectsOf(body) ?? {})];
   const flawed = locales.filter((locale) => !showsLink(chooseTexts(body, locale)));

@@ -194,12 +194,20 @@ async function* eraseRecords(
           ...records.removeWrites(
             kind,
             { orgId },
-            { id: record.id, siteId, condition: { if: exists } },
+            {
+              id: record.id,
+              siteId,
+              condition: { if: exists },
+              isCounted: isCounted(kind, record),
+            },
           ),
         );
       yield { items: 1 };
     }
 }
+
+const isCounted = (kind: RecordKind, { campaignId }: Stored): boolean =>
+  kind !== "TEMPLATE" || campaignId === undefined;
 
 /** Deletes an action after the ids of its contacts, so that a repeated job still finds them. */
 async function* eraseContactActions({ orgId, siteId }: DeletedSite): AsyncGenerator<Page> {
@@ -228,6 +236,8 @@ async function* eraseContactMerges({ orgId, siteId }: DeletedSite): AsyncGenerat
 
 interface Stored {
   id: number;
+  /** The campaign whose own content a template is. */
+  campaignId?: number;
   /** Only campaigns have variants. */
   variants?: { id: number }[];
   /** The files of a campaign. */

@@ -14,7 +14,7 @@ import { sha256 } from "../../../keys.ts";
 import type { PinnedBrand } from "../../content/mail-brand.ts";
 import type { PinnedSnippets } from "../../content/mail-snippets.ts";
 import { broadcastStatuses, Campaign, CampaignChanges } from "../campaign-schema.ts";
-import type { StoredCampaign } from "../stored-campaign.ts";
+import { type StoredCampaign, toApiAudience } from "../stored-campaign.ts";
 import { SeriesSchedule } from "./occurrences.ts";
 import { RssSource, RssSourceInput, RssState, type StoredRss } from "./rss/series-rss.ts";
 
@@ -250,6 +250,6 @@ export const hashContent = (
 
 export const toApi = (item: StoredSeries): CampaignSeries =>
   ({
-    ...{ ...item, ...contentOf(item) },
+    ...{ ...item, ...contentOf(item), audience: toApiAudience(item.audience) },
     ...{ rss: item.rss ?? null, rssState: item.rssState ?? null },
   }) as CampaignSeries;

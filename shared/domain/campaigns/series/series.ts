@@ -28,6 +28,7 @@ import {
   ranges,
 } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
+import * as templates from "../../content/templates.ts";
 import * as organizations from "../../identity/organizations.ts";
 import * as sites from "../../identity/sites.ts";
 import * as campaignChecks from "../campaign-checks.ts";
@@ -71,14 +72,27 @@ export async function create(
 ): Promise<CampaignSeries> {
   const record = await buildSeries(who, input);
   const started = rss && (await changeRss(record, rss));
-  const series = { ...record, ...started?.set };
+  const copied = await copyOwnContent(who, record);
+  const series = { ...record, ...copied.set, ...started?.set };
   requireOneFeed(series);
   return toApi(
     await records.insert<StoredSeries>("SERIES", who, {
       record: series,
-      extraWrites: started ? [started.write] : [],
+      extraWrites: [...(started ? [started.write] : []), ...copied.writes],
     }),
   );
+}
+
+/** The content of a draft, which can be deleted, becomes a template that people can edit. */
+async function copyOwnContent(
+  who: CallerScope,
+  { name, siteId, templateId }: StoredSeries,
+): Promise<{ set: Partial<StoredSeries>; writes: Write[] }> {
+  const template = templateId === null ? undefined : await templates.find(who, templateId);
+  if (!template?.campaignId) return { set: {}, writes: [] };
+  const copied = { ...templates.bodyOf(template), name };
+  const { templates: created, writes } = await templates.insertWrites(who, siteId, [copied]);
+  return { set: { templateId: created[0]!.id }, writes };
 }
 
 /** The series that `create` stores, without its feed. Throws 400 that names what is missing. */
@@ -112,7 +126,7 @@ export async function buildSeries(
     ...(status === "active" && dueAttributes(stamp.id, { schedule, timezone })),
     revision: 1,
   };
-  await checkCampaigns(who, series, content);
+  await checkCampaigns(who, series, { changes: content, draftId: draft?.id });
   return series;
 }
 
@@ -133,9 +147,10 @@ async function findDraft(who: CallerScope, campaignId: number): Promise<StoredCa
 async function checkCampaigns(
   who: CallerScope,
   series: StoredSeries,
-  changes: Partial<SeriesContent>,
+  { changes, draftId }: { changes: Partial<SeriesContent>; draftId?: number | undefined },
 ): Promise<void> {
-  await campaignChecks.checkReferences(who, series.siteId, changes as CampaignChanges);
+  const owner = { siteId: series.siteId, campaignId: draftId };
+  await campaignChecks.checkReferences(who, owner, changes as CampaignChanges);
   await campaignChecks.checkSender(who, series, changes as CampaignChanges);
   const { id, name, createdAt, updatedAt } = series;
   await buildCampaignPlan(toCampaign(series, { id, name, createdAt, updatedAt }));
@@ -184,7 +199,7 @@ export const change = (
     const feed = rss === undefined ? undefined : await changeRss(current, rss);
     const next = { ...current, ...changes, ...feed?.set } as StoredSeries;
     requireOneFeed(next);
-    await checkCampaigns(who, next, changes as Partial<SeriesContent>);
+    await checkCampaigns(who, next, { changes: changes as Partial<SeriesContent> });
     const isRescheduled = changes.schedule && current.status === "active";
     return {
       set: { ...changes, ...feed?.set, ...(isRescheduled && (await scheduleNext(next))) },
@@ -207,7 +222,7 @@ export const pause = (
 export const resume = (who: CallerScope, id: number): Promise<CampaignSeries> =>
   changeStored(who, id, async (current) => {
     if (current.status === "active") return {};
-    await checkCampaigns(who, current, {});
+    await checkCampaigns(who, current, { changes: {} });
     const set = { status: "active", statusReason: null, lastError: null, rssTries: 0 };
     return { set: { ...set, ...(await scheduleNext(current)) } };
   });
