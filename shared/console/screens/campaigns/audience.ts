@@ -27,6 +27,7 @@ export function audienceOf(campaign: CampaignDetail): CampaignAudience {
   if (audience) return audience;
   const only = (id: number | null) => (id === null ? [] : [id]);
   return {
+    all: false,
     lists: only(listId),
     tags: only(tagId),
     segments: only(segmentId),
