@@ -15,6 +15,8 @@ const QueuedEvent = ProviderEvent.extend({
   parked: z.object({ since: z.string(), tries: z.int() }).optional(),
   /** The recipient left only this topic. Set by our own unsubscribe links. */
   topic: z.object({ topicId: Id, topicName: z.string() }).optional(),
+  /** Recorded by our own links and pixels, not reported by a provider. */
+  own: z.literal(true).optional(),
   /** How the recipient used one of our own unsubscribe links. */
   via: z.enum(["one_click", "preference_page"]).optional(),
 });

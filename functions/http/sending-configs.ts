@@ -43,6 +43,7 @@ const toApi = (one: StoredConfig) => ({
   // Absent in records of earlier versions of the service.
   replyTo: one.replyTo ?? null,
   firstEventAt: one.firstEventAt ?? null,
+  tracking: config.trackingOf(one),
   webhookSecretSet: one.sealedWebhookSecret !== undefined,
   webhookUrl: config.webhookUrl(one),
 });
@@ -82,7 +83,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     },
   }),
   route("POST /sending-configs", "Create a sending config", {
-    auditedValues: ["provider", "fromEmail", "ratePerSecond"],
+    auditedValues: ["provider", "fromEmail", "ratePerSecond", "tracking"],
     description:
       "A sending config is your own account at an email provider. Verify it with POST " +
       "/sending-configs/:id/verify before you send.",
@@ -114,7 +115,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     handle: async ({ caller, params }) => toApi(await config.find(caller, params.id)),
   }),
   route("PUT /sending-configs/:id", "Update a sending config", {
-    auditedValues: ["fromEmail", "ratePerSecond"],
+    auditedValues: ["fromEmail", "ratePerSecond", "tracking"],
     description:
       "Updates the given fields. `credentials` are replaced as a whole. A new provider, new " +
       "credentials or a new `fromEmail` must be verified again.",

@@ -28,6 +28,8 @@ export interface HtmlTag extends SourceRange {
 export interface ScannedHtml {
   /** The tags with one of the given names, in the order of the source. */
   tags: HtmlTag[];
+  /** What is between `<!--` and the end of each comment. */
+  comments: SourceRange[];
   /** The end of the source, or the start of a comment, tag or text element that does not end. */
   visibleEnd: number;
   /** The position after `<!DOCTYPE html>`, or 0. */
@@ -42,7 +44,7 @@ export const attributeOf = ({ attributes }: HtmlTag, name: string): string | und
 const textElements = new Set(["script", "style", "textarea", "title", "xmp"]);
 
 export function scanHtml(html: string, names: readonly string[]): ScannedHtml {
-  const result: ScannedHtml = { tags: [], visibleEnd: 0, doctypeEnd: 0 };
+  const result: ScannedHtml = { tags: [], comments: [], visibleEnd: 0, doctypeEnd: 0 };
   let tag: HtmlTag = { name: "", isClosing: false, start: 0, end: 0, attributes: [] };
   let attribute = { name: "", start: 0, end: 0 };
   let isInTextElement = false;
@@ -89,7 +91,10 @@ export function scanHtml(html: string, names: readonly string[]): ScannedHtml {
         endTag(closed + 1);
         endOfToken(tag.end);
       },
-      oncomment: (_, end) => endOfToken(end + 1),
+      oncomment(start, end) {
+        result.comments.push({ start, end });
+        endOfToken(end + 1);
+      },
       oncdata: (_, end) => endOfToken(end + 1),
       onprocessinginstruction: (_, end) => endOfToken(end + 1),
       ondeclaration(start, end) {

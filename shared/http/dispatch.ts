@@ -386,6 +386,7 @@ function toApiRequest(
 ): ApiRequest {
   return {
     id: reply.headers["x-request-id"]!,
+    method: event.requestContext.http.method,
     path: event.rawPath,
     queryString: event.rawQueryString,
     headers: event.headers,

@@ -105,6 +105,10 @@ export const resources: Record<string, Resource> = {
   },
   archive: { description: "The public archive of a site.", paths: ["/archive"] },
   "browser-view": { description: "The page that shows an email in a browser.", paths: ["/view"] },
+  "email-links": {
+    description: "Links and pixels of emails that the service tracks itself.",
+    paths: ["/t"],
+  },
   exports: { description: "Export jobs for large files." },
   analytics: {
     description: "Figures of the organization: dashboard, trends and deliverability.",

@@ -43,6 +43,8 @@ export type PathParams<Path> = {
 /** The parts of the request that a handler may need in addition to its validated input. */
 export interface ApiRequest {
   id: string;
+  /** As sent: HEAD, too, which the route of GET handles. */
+  method: string;
   /** Path of the request, with the ids in it. */
   path: string;
   /** The query as sent, without the question mark. */

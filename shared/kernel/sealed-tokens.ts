@@ -16,6 +16,8 @@ export type TokenPurpose =
   | "secure-file"
   | "unsubscribe"
   | "browser"
+  | "tracked-send"
+  | "tracked-link"
   | "confirm"
   | "visitor"
   | "sequence"
@@ -24,7 +26,12 @@ export type TokenPurpose =
   | "sso";
 type TokenContent = (number | string)[];
 
-const [nonceBytes, tagBytes, maxTokenBytes] = [12, 16, 600];
+const [nonceBytes, tagBytes] = [12, 16];
+const maxTokenBytes = 600;
+/** A link contains the URL that it leads to. 2,000 characters are the most of a part of a path. */
+const maxLinkBytes = 1500;
+const maxBytesFor = (purpose: TokenPurpose): number =>
+  purpose === "tracked-link" ? maxLinkBytes : maxTokenBytes;
 /** Content is padded to multiples of this, so that a token hides the exact length of an address. */
 const paddingBytes = 32;
 
@@ -36,18 +43,23 @@ async function deriveKeys(purpose: TokenPurpose): Promise<{ cipher: KeyObject; n
   return { cipher: derived("cipher"), nonce: derived("nonce") };
 }
 
+/** Whether a token for this purpose can hold the content. */
+export const fitsToken = (purpose: TokenPurpose, content: TokenContent): boolean =>
+  nonceBytes + tagBytes + toPlainText(content).length <= maxBytesFor(purpose);
+
+function toPlainText(content: TokenContent): Buffer {
+  const json = Buffer.from(JSON.stringify(content));
+  return Buffer.concat([json, Buffer.alloc(paddingBytes - (json.length % paddingBytes), " ")]);
+}
+
 /** Returns a synchronous function that creates tokens, for callers that need many. */
 export async function createSealer(
   purpose: TokenPurpose,
 ): Promise<(content: TokenContent) => string> {
   const { cipher, nonce } = await deriveKeys(purpose);
   return (content) => {
-    const json = Buffer.from(JSON.stringify(content));
-    const plain = Buffer.concat([
-      json,
-      Buffer.alloc(paddingBytes - (json.length % paddingBytes), " "),
-    ]);
-    if (nonceBytes + tagBytes + plain.length > maxTokenBytes)
+    const plain = toPlainText(content);
+    if (nonceBytes + tagBytes + plain.length > maxBytesFor(purpose))
       throw new Error("The content is too long for a token");
     // The nonce is derived from the content (as in RFC 5297), so two contents never share a nonce.
     const iv = createHmac("sha256", nonce).update(plain).digest().subarray(0, nonceBytes);
@@ -62,8 +74,10 @@ export async function openToken(
   purpose: TokenPurpose,
   token: string,
 ): Promise<TokenContent | undefined> {
+  const maxBytes = maxBytesFor(purpose);
+  if (token.length > Math.ceil((maxBytes * 4) / 3)) return undefined;
   const bytes = Buffer.from(token, "base64url");
-  if (bytes.length <= nonceBytes + tagBytes || bytes.length > maxTokenBytes) return undefined;
+  if (bytes.length <= nonceBytes + tagBytes || bytes.length > maxBytes) return undefined;
   const { cipher } = await deriveKeys(purpose);
   try {
     const iv = bytes.subarray(0, nonceBytes);

@@ -110,6 +110,19 @@ describe.skipIf(!hasShell)("the guide", () => {
     });
   });
 
+  test("Opens and clicks lets the service track", async () => {
+    const { client, env } = await createReader();
+    const { sendingConfigs } = expectStatus(
+      200,
+      await client.call<{ sendingConfigs: { id: number }[] }>("GET", "/sending-configs"),
+    ).body.data;
+    const { commands, results, folder } = openGuide("Opens and clicks", {
+      "sending-configs/4": `sending-configs/${sendingConfigs[0]!.id}`,
+    });
+    const [changed] = await runCommands([commands[0]!, results[0]!], { folder, env });
+    expect(JSON.parse(changed!).data.tracking).toBe("own");
+  });
+
   // Before the guides that move the clock: signatures are refused if their time is far from now.
   test("Webhook receiver has receivers that take a signed delivery and no other", async () => {
     const { env } = await createReader();

@@ -45,7 +45,7 @@ export interface CampaignSender extends mailTest.TestSender {
 /** Creates an organization with a list, a template and a fake provider. */
 export async function createCampaignSender(
   key: "postmark" | "sparkpost" | "resend" = "postmark",
-  extraFields: { ratePerSecond?: number } = {},
+  extraFields: Parameters<typeof mailTest.createSender>[1] = {},
 ): Promise<CampaignSender> {
   const sender = await mailTest.createSender(key, extraFields);
   const { caller, siteId } = sender;

@@ -151,6 +151,22 @@ async function confirmationToken(world: ExampleWorld): Promise<string> {
   return matchOne(/\/confirm\/([\w.-]+)/, (await waitForMail(email, world.service)).text);
 }
 
+/** Returns the parts of a link in a mail that the service tracks itself. */
+async function trackedLink(world: ExampleWorld): Promise<{ token: string; link: string }> {
+  const config = await world.ensureRecord("sending-configs");
+  await world.callAndExpect("PUT", `/sending-configs/${config}`, { tracking: "own" });
+  const to = uniqueEmail();
+  await world.callAndExpect("POST", "/send", {
+    to,
+    sendingConfigId: config,
+    subject: "Sale",
+    html: '<a href="https://shop.example/sale">Sale</a>',
+  });
+  const { html } = await waitForMail(to, world.service);
+  const [, token = "", link = ""] = /\/t\/([\w-]+)\/([\w-]+)"/.exec(html ?? "") ?? [];
+  return { token, link };
+}
+
 /** Returns the token of an unsubscribe link in a campaign's mail. */
 async function unsubscribeToken(world: ExampleWorld): Promise<string> {
   const email = uniqueEmail();
@@ -619,6 +635,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   viewArchive: publicArchive,
   viewArchiveFeed: publicArchive,
   viewArchivedEmail: archivedEmail,
+  viewEmailLink: async (world) => ({ path: await trackedLink(world) }),
+  getTrackingPixel: async (world) => ({ path: { token: (await trackedLink(world)).token } }),
   viewEmailInBrowser: async () => ({ path: { token: "preview" } }),
   getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),

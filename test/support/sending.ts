@@ -10,7 +10,10 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import * as due from "../../shared/domain/due-work.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
+import {
+  NewSendingConfig,
+  type TrackingMode,
+} from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as batches from "../../shared/domain/sending/accept/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
@@ -99,7 +102,7 @@ const credentials = {
 /** Creates an organization with a site and a sending config at its own fake provider. */
 export async function createSender(
   key: keyof typeof credentials,
-  more: { ratePerSecond?: number } = {},
+  more: { ratePerSecond?: number; tracking?: TrackingMode } = {},
 ): Promise<TestSender> {
   const provider = await startFakeProvider(key);
   const { caller, token } = await createAccount();

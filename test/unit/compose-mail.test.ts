@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRenderer } from "../../shared/domain/sending/bulk/prepared-chunk.ts";
+import { createRenderer, variantKey } from "../../shared/domain/sending/bulk/prepared-chunk.ts";
 import { compose, type MailRecipient } from "../../shared/domain/sending/rendering/compose.ts";
 import type {
   LiquidMail,
@@ -187,7 +187,7 @@ test("rendering a chunk yields to the event loop and has a common limit", async 
   const html = "{% for i in (1..n) %}{% endfor %}{{ name }}";
   const { listFlaws, toMailing } = createRenderer(
     1,
-    new Map([[undefined, compose(content(), { subject: "Hello", html }, [])]]),
+    new Map([[variantKey({}), compose(content(), { subject: "Hello", html }, [])]]),
     ses,
   );
   const lines = Array.from({ length: 500 }, (_, i) => ({

@@ -78,6 +78,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getSecureMessageFile",
       "getSecureMessagePage",
       "getStockPhotoFile",
+      "getTrackingPixel",
       "getTrackingScript",
       "getUnsubscribePage",
       "getVerificationPage",
@@ -102,6 +103,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "viewArchiveFeed",
       "viewArchivedEmail",
       "viewEmailInBrowser",
+      "viewEmailLink",
       "viewSecureMessage",
     ]);
     expect(client.send).toBe(client.emails.send);

@@ -63,8 +63,9 @@ export const EmailEvent = z
       .describe(
         "Whether a machine opened or clicked: the provider says so, the user agent is a " +
           "known scanner or prefetcher, or the click came within 10 seconds of delivery, or " +
-          "within a second of a click on another link of the email. Such events are left out of " +
-          "unique counts.",
+          "within a second of a click on another link of the email. With `tracking` `own` also " +
+          "HEAD requests, and clicks within a minute of clicks on two other links. Such events " +
+          "are left out of unique counts.",
       ),
   })
   .meta({ id: "EmailEvent" });

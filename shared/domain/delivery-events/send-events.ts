@@ -82,6 +82,7 @@ export const toSendEvent = (
   providerEventId: event.providerEventId,
   ...(Object.keys(event.data).length && { data: event.data }),
   ...(event.topic && { topic: event.topic }),
+  ...(event.own && { own: true as const }),
   ...(event.via && { via: event.via }),
   ...(event.ipAddress && { ip: event.ipAddress }),
   ...(link !== undefined && { link }),

@@ -21,6 +21,8 @@ export interface SendEvent {
   data?: ProviderEvent["data"];
   /** The recipient left only this topic. */
   topic?: { topicId: number; topicName: string };
+  /** Recorded by our own links and pixels, not reported by a provider. */
+  own?: true;
   /** How the recipient used one of our own unsubscribe links. */
   via?: "one_click" | "preference_page";
   ip?: string;
@@ -49,13 +51,18 @@ export interface SendOutcome {
 export const machineClickSeconds = 10;
 // Many providers round times to a second.
 const burstSeconds = 1;
+/** Of clicks on our own links, because no provider has left out slow scanners. */
+const slowBurstSeconds = 60;
+const slowBurstLinks = 3;
 
 // User agents of scanners and crawlers. Image proxies are left out: Gmail's fetches an image when a
 // person opens the mail.
 const scannerUserAgents = [
   /barracuda|mimecast|proofpoint|safelinks|microsoft office existence|symantec|forcepoint/i,
-  /ironport|trend ?micro|cloudmark|messagelabs/i,
-  /bot\b|crawl|spider|scanner|preview|curl\/|wget\/|python-requests|go-http-client|headless/i,
+  /ironport|trend ?micro|cloudmark|messagelabs|sophos|fortinet|zscaler|hornetsecurity/i,
+  /bot\b|crawl|spider|scanner|preview|headless|facebookexternalhit|whatsapp\/|pagerenderer/i,
+  /curl\/|wget\/|python-(requests|urllib|httpx)|aiohttp|go-http-client|^java\/|okhttp|libwww/i,
+  /apache-httpclient|axios\/|node-fetch|^node$|undici|zgrab|masscan/i,
   /^mozilla\/5\.0$/i,
 ];
 
@@ -72,7 +79,7 @@ const isScanner = (userAgent: string): boolean =>
  * delivery counts as automated, and so does one in a burst.
  */
 export function isAutomated(
-  event: Pick<SendEvent, "type" | "at" | "machine" | "data">,
+  event: Pick<SendEvent, "type" | "at" | "machine" | "data" | "own">,
   events: SendEvent[],
 ): boolean {
   if (event.machine) return true;
@@ -82,19 +89,25 @@ export function isAutomated(
   return (seconds >= 0 && seconds < machineClickSeconds) || isInBurst(event, events);
 }
 
-/** Link scanners follow several links at once. People need longer from one link to the next. */
-export const isInBurst = (
-  { at, data }: Pick<SendEvent, "at" | "data">,
+/**
+ * Link scanners follow several links at once, or many one after another. People need longer from
+ * one link to the next.
+ */
+export function isInBurst(
+  { at, data, own }: Pick<SendEvent, "at" | "data" | "own">,
   events: SendEvent[],
-): boolean =>
-  data?.url !== undefined &&
-  events.some(
-    (other) =>
-      other.type === "click" &&
-      other.data?.url !== undefined &&
-      other.data.url !== data.url &&
-      Math.abs(secondsBetween(other.at, at)) <= burstSeconds,
-  );
+): boolean {
+  const url = data?.url;
+  if (url === undefined) return false;
+  const countLinksWithin = (seconds: number): number => {
+    const near = events.filter(
+      (other) => other.type === "click" && Math.abs(secondsBetween(other.at, at)) <= seconds,
+    );
+    return new Set([url, ...near.flatMap((other) => other.data?.url ?? [])]).size;
+  };
+  if (countLinksWithin(burstSeconds) > 1) return true;
+  return own === true && countLinksWithin(slowBurstSeconds) >= slowBurstLinks;
+}
 
 const secondsBetween = (from: string, to: string): number =>
   (Date.parse(to) - Date.parse(from)) / 1000;

@@ -19,6 +19,15 @@ const AccountLimits = z
   })
   .meta({ id: "AccountLimits" });
 
+export const trackingModes = ["provider", "own", "off"] as const;
+export type TrackingMode = (typeof trackingModes)[number];
+const trackingDescription =
+  "Who records opens and clicks. `provider`: the email provider, as set in its account and by " +
+  "`trackOpens` and `trackClicks`. `own`: the service. The web links of the HTML part lead " +
+  "through it, and an invisible picture reports opens. The provider is told not to track. `off`: " +
+  "nobody, whatever `trackOpens` and `trackClicks` say. `own` and `off` need tracking turned off " +
+  "in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for each email.";
+
 /** The record without its secrets. */
 export const SendingConfig = z.object({
   id: RecordId.describe(
@@ -55,6 +64,7 @@ export const SendingConfig = z.object({
       "because its provider failed five times in a row. `null`: they wait. See PUT " +
       "/sending-configs/:id.",
   ),
+  tracking: z.enum(trackingModes).describe(trackingDescription),
   accountLimits: AccountLimits.nullable().describe(
     "Limits that the provider reports for the account: only of `ses`, whose credentials " +
       "need the permission ses:GetAccount. They are read when the config is verified, and " +
@@ -101,7 +111,12 @@ interface QuotaWarning {
   /** The mail to the owner is not queued yet. */
   ownerUntold?: true;
 }
-export type SendingConfig = z.output<typeof SendingConfig> & SendingConfigSecrets & QuotaWarning;
+export type SendingConfig = Omit<z.output<typeof SendingConfig>, "tracking"> &
+  SendingConfigSecrets &
+  QuotaWarning & {
+    /** Absent: the default of the provider, see `trackingOf`. */
+    tracking?: TrackingMode | undefined;
+  };
 
 const maxSecretLength = 500;
 const changeFields = {
@@ -156,6 +171,13 @@ const changeFields = {
         "for this config if the fallback is not verified, is paused too, or cannot send them. " +
         "Single emails and batches that are already accepted, and scheduled emails, do not " +
         "move. A deleted fallback is ignored. Omitted or `null`: no fallback.",
+    ),
+  tracking: z
+    .enum(trackingModes)
+    .optional()
+    .describe(
+      `${trackingDescription} Defaults to \`provider\`, and to \`own\` for \`smtp\`, which ` +
+        "reports nothing. Email that is already accepted keeps what it was accepted with.",
     ),
   webhookSecret: z
     .string()

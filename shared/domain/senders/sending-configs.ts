@@ -21,6 +21,7 @@ import type {
   NewSendingConfig,
   SendingConfig,
   SendingConfigChanges,
+  TrackingMode,
 } from "./sending-config-schema.ts";
 import type { StartedWarmUp, WarmUp } from "./warm-up.ts";
 
@@ -44,6 +45,7 @@ export async function create(
     ratePerSecond: input.ratePerSecond ?? null,
     warmUp: startWarmUp(input.warmUp) ?? null,
     fallbackConfigId: input.fallbackConfigId ?? null,
+    ...(input.tracking && { tracking: input.tracking }),
     accountLimits: null,
     isByok: true,
     firstEventAt: null,
@@ -163,6 +165,13 @@ export function handOverRate({
   const rates = [ratePerSecond, accountLimits?.emailsPerSecond].flatMap((rate) => rate ?? []);
   return rates.length ? Math.min(...rates) : null;
 }
+
+/** Who records opens and clicks. A server that speaks SMTP reports none. */
+export const trackingOf = ({
+  tracking,
+  provider,
+}: Pick<SendingConfig, "tracking" | "provider">): TrackingMode =>
+  tracking ?? (provider === "smtp" ? "own" : "provider");
 
 /** The default sender of a config. 400 if the config has none. */
 export function senderOf({

@@ -266,6 +266,7 @@ function pathParameterDescription(path: string, name: string): { description?: s
 }
 const pathParameterDescriptions: Record<string, string> = {
   token: "Token of the link in the email.",
+  link: "Sealed target of the link in the email.",
   versionId: "Number of the version.",
   eventName: "Name of the custom event.",
   fieldName: "Name of the custom field, without `customFields.`.",

@@ -262,6 +262,7 @@ const textExamples: Record<string, string | null | undefined> = {
   currentPassword: "a long pass phrase",
   newPassword: "a longer pass phrase",
   token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw",
+  link: "VGhlIHNlYWxlZCB0YXJnZXQgb2YgaXQ",
   mfaToken: "WW91ciBsb2dpbiB3YWl0cyBmb3IgdGhpcw",
   secret: "c2VxdWVuY2Ugb25l",
   search: "ann",

@@ -39,6 +39,7 @@ const guideNames = [
   "react-email",
   "send-status",
   "provider-webhooks",
+  "opens-and-clicks",
   "webhooks",
   "files",
   "suppression-import",

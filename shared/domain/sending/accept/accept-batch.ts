@@ -17,6 +17,7 @@ import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import { chargeMails, type MailCharge } from "../../billing/charge.ts";
 import { requireAffordable } from "../../billing/quota.ts";
 import { pinTemplate } from "../../content/templates.ts";
+import { trackingOf } from "../../senders/sending-configs.ts";
 import { getChunkSend } from "../bulk/chunk-sends.ts";
 import * as chunks from "../bulk/chunks.ts";
 import * as lanes from "../bulk/lanes.ts";
@@ -162,17 +163,16 @@ interface NewBatch {
 }
 
 const toBatchChunkRecipient = (
-  { to, toName, variables, metadata, locale, ...tracking }: BatchRecipient & { to: string },
+  { to, toName, variables, metadata, locale, ...choice }: BatchRecipient & { to: string },
   i: number,
-  { suppressed, localeOf }: IntakeContext,
+  { suppressed, localeOf, config }: IntakeContext,
 ): chunks.ChunkRecipient => ({
   i,
   to,
   name: toName,
   variables,
   metadata,
-  opens: tracking.trackOpens,
-  clicks: tracking.trackClicks,
+  ...(trackingOf(config) !== "off" && { opens: choice.trackOpens, clicks: choice.trackClicks }),
   locale: localeOf({ to, locale }),
   error: suppressed.has(normalizeEmail(to)) ? "suppressed" : undefined,
 });

@@ -26,6 +26,7 @@ import type { SendingConfig } from "../../senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
 import * as rateLimiter from "../provider-calls/rate-limiter.ts";
 import { type MailContent, toMailContent } from "../rendering/mail-content.ts";
+import { toTrackingFields } from "../rendering/own-tracking.ts";
 import * as attachments from "./attachments.ts";
 import type { MessageFields } from "./message-fields.ts";
 
@@ -274,8 +275,10 @@ export async function buildContent(
     ...(brand && { brand }),
     replyTo: content.replyTo ?? replyToOf({ replyTo: siteReplyTo }, config),
     bcc,
-    trackOpens: content.trackOpens ?? tracking.trackOpens,
-    trackClicks: content.trackClicks ?? tracking.trackClicks,
+    ...toTrackingFields(config, {
+      trackOpens: content.trackOpens ?? tracking.trackOpens,
+      trackClicks: content.trackClicks ?? tracking.trackClicks,
+    }),
     ...(message.secure && { secure: true }),
     ...(quota.account.branded && { branded: true }),
   };

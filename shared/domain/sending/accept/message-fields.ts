@@ -153,14 +153,16 @@ export const MessageFields = z.object({
     .optional()
     .describe(
       "Whether opens are tracked. Defaults to the setting of the sender's domain (PATCH " +
-        "/domains/:id), else to the setting of the provider account.",
+        "/domains/:id), else to the setting of the provider account. `tracking` of the sending " +
+        "config says who tracks: with `own` the default is `true`, with `off` nobody does.",
     ),
   trackClicks: z
     .boolean()
     .optional()
     .describe(
       "Whether clicks are tracked. Defaults to the setting of the sender's domain (PATCH " +
-        "/domains/:id), else to the setting of the provider account.",
+        "/domains/:id), else to the setting of the provider account. `tracking` of the sending " +
+        "config says who tracks: with `own` the default is `true`, with `off` nobody does.",
     ),
   secure: z
     .boolean()

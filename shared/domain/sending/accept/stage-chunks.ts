@@ -23,6 +23,7 @@ import * as recipientLog from "../recipient-index/recipient-log.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
 import { contentTtlSeconds } from "../rendering/mail-content.ts";
 import { buildMarketingHeaders, requireMarketingSender } from "../rendering/marketing-mail.ts";
+import { toTrackingFields } from "../rendering/own-tracking.ts";
 import type { VariableFilter } from "../rendering/variable-filter.ts";
 import * as sendFeed from "../send-feed.ts";
 
@@ -250,7 +251,7 @@ export async function buildMarketingContent(message: MarketingMessage): Promise<
     variables: message.variables ?? {},
     feed: message.feed,
     attachments: message.attachments ?? [],
-    ...tracking,
+    ...toTrackingFields(config, tracking),
     ...(account?.branded && { branded: true as const }),
     marketing: {
       ...marketing,

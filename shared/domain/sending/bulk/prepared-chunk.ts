@@ -21,7 +21,8 @@ import {
   toPermanentMessage,
 } from "../provider-calls/provider-call.ts";
 import { type ComposedMail, compose } from "../rendering/compose.ts";
-import { loadLiquidMail, type MailContent } from "../rendering/mail-content.ts";
+import { type LiquidMail, loadLiquidMail, type MailContent } from "../rendering/mail-content.ts";
+import { createMailTracking, toProviderTracking } from "../rendering/own-tracking.ts";
 import type { ChunkRecipient } from "./chunks.ts";
 import * as chunks from "./chunks.ts";
 import { maxParallelCalls, minParallelCalls } from "./parallel-calls.ts";
@@ -70,14 +71,12 @@ export async function prepareChunk(
   const { head, lines, needsItems } = stored;
   const recipients = chunks.withTranslations(head, lines);
   const sendable = recipients.filter(({ error }) => !error);
-  const locales = sendable.length
-    ? [...new Set(sendable.map(({ locale }) => locale))]
-    : [undefined];
+  const variants = [...new Map(sendable.map((one) => [variantKey(one), one])).values()];
   let refusalReason = "";
   // The stored content names the sender of the first config.
   const from =
     queued.movedFrom === undefined ? undefined : { email: head.fromEmail, name: head.fromName };
-  const chunk = { configId, block: queued.block, locales, from };
+  const chunk = { configId, block: queued.block, variants, from };
   const transport = await loadTransport(orgId, chunk).catch((error: unknown) => {
     refusalReason = toPermanentMessage(error);
     return undefined;
@@ -105,9 +104,14 @@ async function loadTransport(
   {
     configId,
     block,
-    locales,
+    variants,
     from,
-  }: { configId: number; block: number; locales: Locales; from: MailContent["from"] | undefined },
+  }: {
+    configId: number;
+    block: number;
+    variants: MailVariant[];
+    from: MailContent["from"] | undefined;
+  },
 ): Promise<ChunkTransport> {
   const [item, config] = await Promise.all([
     get<CompressedValue>(keys.bulkContent(orgId, block)),
@@ -120,12 +124,13 @@ async function loadTransport(
   const [files, credentials, ...fields] = await Promise.all([
     attachments.loadAttachments(content.attachments),
     decryptCredentials(orgId, config),
-    ...locales.map(async (locale) => loadLiquidMail(orgId, { ...content, locale })),
+    ...(variants.length ? variants : [{}]).map((variant) => loadVariant(orgId, content, variant)),
   ]);
   const mails = new Map(
-    locales.map((locale, i) => {
-      const { common, renderRecipient } = compose(content, fields[i]!, files);
-      return [locale, { common: { ...common, configId: config.id }, renderRecipient }];
+    fields.map((field, i) => {
+      const { common, ...mail } = compose(content, field, files);
+      const key = variantKey(variants[i] ?? {});
+      return [key, { ...mail, common: { ...common, configId: config.id } }];
     }),
   );
   const provider = providerOf(config.provider)!;
@@ -139,8 +144,24 @@ async function loadTransport(
   };
 }
 
-/** Undefined: the mail without translation. */
-type Locales = ChunkRecipient["locale"][];
+/** What makes the text of the mail that recipients share differ between them. */
+type MailVariant = Pick<ChunkRecipient, "locale" | "opens" | "clicks">;
+
+/** The key of the mail of a recipient. */
+export const variantKey = ({ locale, opens, clicks }: MailVariant): string =>
+  JSON.stringify([locale, opens, clicks]);
+
+async function loadVariant(
+  orgId: number,
+  content: MailContent,
+  variant: MailVariant,
+): Promise<LiquidMail> {
+  const [fields, tracking] = await Promise.all([
+    loadLiquidMail(orgId, { ...content, locale: variant.locale }),
+    createMailTracking(orgId, content, variant),
+  ]);
+  return { ...fields, tracking };
+}
 
 // Characters of the mails of all calls in flight. Some providers get each mail as a whole.
 const maxCharactersInFlight = 64_000_000;
@@ -166,17 +187,17 @@ const unitsPerTurn = 1_000_000;
 
 /**
  * Renders each recipient once, on first use. All recipients of a chunk share one rendering budget.
- * The recipients of one mailing get the same of the mails, which are named by their locale.
+ * The recipients of one mailing get the same of the mails, which are named by `variantKey`.
  */
 export function createRenderer(
   block: number,
-  mails: ReadonlyMap<ChunkRecipient["locale"], ComposedMail>,
+  mails: ReadonlyMap<string, ComposedMail>,
   provider: ProviderAdapter,
 ): Pick<ChunkTransport, "listFlaws" | "toMailing"> {
   // A string says why the recipient's mail cannot be rendered.
   const renderedByIndex = new Map<number, Recipient | string>();
-  const mailOf = ({ locale }: Pick<ChunkRecipient, "locale">) =>
-    mails.get(locale) ?? [...mails.values()][0]!;
+  const mailOf = (variant: MailVariant) =>
+    mails.get(variantKey(variant)) ?? [...mails.values()][0]!;
   const pool = liquid.newPool();
   let unitsSinceTurn = 0;
   const renderOnce = async (recipient: ChunkRecipient): Promise<Recipient | string> => {
@@ -209,9 +230,9 @@ export function createRenderer(
       ),
     toMailing: async (recipients) => {
       const rendered = (await renderAll(recipients)).filter((result) => typeof result !== "string");
-      const { common } = mailOf(recipients[0] ?? {});
-      const { opens = common.trackOpens, clicks = common.trackClicks } = recipients[0] ?? {};
-      return { ...common, trackOpens: opens, trackClicks: clicks, recipients: rendered };
+      const mail = mailOf(recipients[0] ?? {});
+      const tracking = toProviderTracking(mail, recipients[0] ?? {});
+      return { ...mail.common, ...tracking, recipients: rendered };
     },
   };
 }
@@ -248,8 +269,8 @@ async function chooseCallSize(
   const batchSize = batch
     ? Math.min(batch.max, idempotencySeconds ? batch.max : maxCallSizeWithoutKey)
     : 1;
-  const locale = recipients[0]?.locale;
-  const alike = recipients.filter((recipient) => recipient.locale === locale);
+  const key = variantKey(recipients[0] ?? {});
+  const alike = recipients.filter((recipient) => variantKey(recipient) === key);
   const first = await toMailing(alike.slice(0, batchSize));
   const size = batch?.supports(first) ? batchSize : limitParallelMails(first);
   return Math.max(

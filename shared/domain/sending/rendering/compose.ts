@@ -4,6 +4,11 @@
 import { addHtmlBranding, renderBrandingText } from "../../../email/branding-footer.ts";
 import { detectHtmlLanguage } from "../../../email/html-footer.ts";
 import { type Language, supportedLanguage } from "../../../email/languages.ts";
+import {
+  type TrackedHtml,
+  type TrackedRecipient,
+  trackHtml,
+} from "../../../email/link-tracking.ts";
 import * as liquid from "../../../email/liquid.ts";
 import { htmlToText } from "../../../email/plain-text.ts";
 import { toSingleLine } from "../../../kernel/email-fields.ts";
@@ -27,6 +32,7 @@ import {
   type MarketingLinks,
   toAddressLine,
 } from "./marketing-mail.ts";
+import type { MailTracking } from "./own-tracking.ts";
 
 export interface MailRecipient {
   sendId: number;
@@ -44,16 +50,19 @@ export interface ComposedMail {
    * or only with more than `budget`.
    */
   renderRecipient(recipient: MailRecipient, budget?: liquid.Budget): Recipient;
+  /** The mail has links and a pixel of our own, so the provider tracks nothing. */
+  isTracked: boolean;
 }
 
 export function compose(
   content: MailContent,
-  { feed, brandLook, ...fields }: LiquidMail,
+  { feed, brandLook, tracking, ...fields }: LiquidMail,
   attachments: Attachment[],
 ): ComposedMail {
-  const compiled = compileFields(fields);
+  const compiled = compileFields(fields, tracking);
   const now = new Date(content.at);
-  const { subject, html, text } = compiled;
+  const { subject, text, tracked } = compiled;
+  const html = tracked ?? compiled.html;
   const { from, replyTo, bcc, copies, headers, tags, trackOpens, trackClicks } = content;
   const common = {
     from,
@@ -89,11 +98,18 @@ export function compose(
     return {
       sendId,
       to: { email: to, name },
-      values: renderValues(compiled, variables, { now, budget }),
+      values: renderValues(compiled, variables, {
+        now,
+        budget,
+        tracked: tracking && {
+          token: tracking.tokenOf(sendId),
+          untrackedLinks: links ? [links.unsubscribePage, links.preferencePage] : [],
+        },
+      }),
       headers: links && !marketing?.isNotice ? buildUnsubscribeHeaders(links) : {},
     };
   };
-  return { common, renderRecipient };
+  return { common, renderRecipient, isTracked: tracking !== undefined };
 }
 
 /** The variables of a template: the recipient's own override those for all recipients. */
@@ -130,6 +146,8 @@ interface CompiledFields {
   /** Tokens take time, and few templates have these. */
   readsContactToken: boolean;
   readsBrowserLink: boolean;
+  /** The html with tracked links and a pixel. */
+  tracked?: TrackedHtml | undefined;
 }
 
 /** The variables of marketing templates with the pages of the recipient. */
@@ -142,11 +160,21 @@ const postalAddressVariable = "postalAddress";
 const compiledCache = createLruCache<CompiledFields>(16_000_000);
 const bytesPerCharacter = 4;
 
-function compileFields(fields: LiquidMail): CompiledFields {
-  const cacheKey = JSON.stringify(fields);
-  const compiled = compiledCache.get(cacheKey) ?? compileWithFooters(fields);
+function compileFields(fields: LiquidMail, tracking: MailTracking | undefined): CompiledFields {
+  const cacheKey = JSON.stringify([fields, tracking]);
+  const compiled = compiledCache.get(cacheKey) ?? compileWithTracking(fields, tracking);
   compiledCache.set(cacheKey, compiled, cacheKey.length * bytesPerCharacter);
   return compiled;
+}
+
+/** The plain text is made from the html before, so it has the links as they are. */
+function compileWithTracking(
+  fields: LiquidMail,
+  tracking: MailTracking | undefined,
+): CompiledFields {
+  const compiled = compileWithFooters(fields);
+  const { html } = compiled;
+  return tracking && html ? { ...compiled, tracked: trackHtml(html, tracking) } : compiled;
 }
 
 function compileWithFooters({
@@ -269,15 +297,17 @@ function compileField(
 }
 
 function renderValues(
-  { subject, html, text }: CompiledFields,
+  { subject, html, text, tracked }: CompiledFields,
   variables: Record<string, unknown>,
-  options: RenderOptions,
+  { tracked: recipient, ...options }: RenderOptions & { tracked: TrackedRecipient | undefined },
 ): string[] {
   const htmlValues = html?.values(variables, options) ?? [];
   const textValues =
     text.values?.(variables, options) ??
     htmlValues.map((value) => plainValue(value, options.budget));
-  return [...subject.values(variables, options), ...htmlValues, ...textValues];
+  const shownValues =
+    tracked && recipient ? tracked.toValues(htmlValues, recipient, options.budget) : htmlValues;
+  return [...subject.values(variables, options), ...shownValues, ...textValues];
 }
 
 // The work of the html parser grows with the number of tags.

@@ -17,6 +17,7 @@ import {
   type MarketingLinks,
   type MarketingSender,
 } from "./marketing-mail.ts";
+import type { MailTracking } from "./own-tracking.ts";
 import { decorateHtml, type HtmlAdditions } from "./utm.ts";
 
 /** How long content is kept, for mail that is not handed over yet and for late events. */
@@ -32,6 +33,9 @@ export interface MailContent {
   copies?: Addressees | undefined;
   headers: Record<string, string>;
   tags: string[];
+  /** Our own links and pixel track the mail. Absent: the provider tracks it, or nobody does. */
+  tracking?: "own" | undefined;
+  /** Undefined: by default, which is yes for our own tracking. */
   trackOpens?: boolean | undefined;
   trackClicks?: boolean | undefined;
   /** The version at acceptance. */
@@ -86,6 +90,8 @@ export interface LiquidMail extends LiquidSources {
   brandLook?: BrandLook | undefined;
   /** Links to secure messages, by the ids of their sends. */
   secureLinkOf?: ((sendId: number) => string) | undefined;
+  /** Set only for the mail that is handed over: previews have the links as they are. */
+  tracking?: MailTracking | undefined;
 }
 
 /** The content of single sends and batches. */

@@ -15,6 +15,7 @@ import { findConfig } from "../provider-calls/provider-call.ts";
 import * as rateLimiter from "../provider-calls/rate-limiter.ts";
 import { compose } from "../rendering/compose.ts";
 import { loadLiquidMail, type MailContent } from "../rendering/mail-content.ts";
+import { createMailTracking, toProviderTracking } from "../rendering/own-tracking.ts";
 import { findStoredMail, type StoredMail } from "../stored-mail.ts";
 import type { Contacts } from "./settle.ts";
 import type { SingleSendItem } from "./single-send-item.ts";
@@ -81,21 +82,23 @@ async function renderMail(
 ): Promise<Pick<PreparedSend, "provider" | "credentials" | "mailing" | "slot">> {
   // A send that returns for its reserved slot checks only whether the whole config is paused.
   const limited = send.turnAt ? { id: config.id } : config;
-  const [fields, files, credentials, slot] = await Promise.all([
+  const choice = mail.line ?? {};
+  const [fields, tracking, files, credentials, slot] = await Promise.all([
     loadLiquidMail(orgId, mail.content),
+    createMailTracking(orgId, mail.content, choice),
     attachments.loadAttachments(mail.content.attachments),
     decryptCredentials(orgId, config),
     rateLimiter.acquireSlot(orgId, limited, { n: 1, maxAheadMs: maxSlotAheadMs, known }),
   ]);
-  const { common, renderRecipient } = compose(mail.content, fields, files);
+  const composed = compose(mail.content, { ...fields, tracking }, files);
+  const { common, renderRecipient } = composed;
   const provider = getProvider(config.provider)!;
   const recipient = renderRecipient(mail.recipient);
   const flaw = recipientFlaw(provider, common, recipient);
   if (flaw) throw invalid(flaw);
-  const { opens: trackOpens = common.trackOpens, clicks: trackClicks = common.trackClicks } =
-    mail.line ?? {};
   const ids = { configId: config.id, recipients: [recipient] };
-  return { provider, credentials, slot, mailing: { ...common, trackOpens, trackClicks, ...ids } };
+  const mailing = { ...common, ...toProviderTracking(composed, choice), ...ids };
+  return { provider, credentials, slot, mailing };
 }
 
 async function findMail(orgId: number, send: SingleSendItem): Promise<StoredMail> {

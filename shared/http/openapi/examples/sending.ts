@@ -160,6 +160,7 @@ export const SendingConfig = {
   ratePerSecond: 20,
   warmUp: null,
   fallbackConfigId: null,
+  tracking: "provider",
   accountLimits: null,
   isByok: true,
   verified: true,
