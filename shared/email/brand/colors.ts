@@ -59,6 +59,24 @@ export function readableOn(color: string, background: string): string {
   return goal;
 }
 
+/** Colours of words, before they are made readable on a background. */
+const inkColors = {
+  red: "#c5221f",
+  orange: "#b45309",
+  green: "#188038",
+  blue: "#1a66d9",
+  purple: "#8430ce",
+  gray: "#737a86",
+};
+
+/** `accent` is the colour of the links. */
+export type InkName = "accent" | keyof typeof inkColors;
+type Inks = Record<InkName, string>;
+export const inkNames: readonly InkName[] = [
+  "accent",
+  ...(Object.keys(inkColors) as (keyof typeof inkColors)[]),
+];
+
 /** The colours of what stands on a background. */
 export interface Colors {
   background: string;
@@ -68,6 +86,7 @@ export interface Colors {
   line: string;
   button: string;
   buttonText: string;
+  inks: Inks;
 }
 
 /** What content stands on: the email, a tint of the accent, the accent, or around the email. */
@@ -84,6 +103,7 @@ export function colorsOf(palette: Palette, surface: Surface): Colors {
       line: mix(palette.accent, text, 0.35),
       button: text,
       buttonText: readableOn(palette.accent, text),
+      inks: inksOn(palette.accent, text),
     };
   }
   return colorsOn(backgroundOf(palette, surface), palette);
@@ -100,15 +120,25 @@ function colorsOn(background: string, { text: chosen, accent }: Palette): Colors
   // The text was chosen for the surface. On another background it may not be readable.
   const text = isDark(background) === isDark(chosen) ? textOn(background) : chosen;
   const button = contrast(accent, background) < leastButtonContrast ? text : accent;
+  const link = readableOn(accent, background);
   return {
     background,
     text,
     quiet: readableOn(mix(text, background, 0.35), background),
-    link: readableOn(accent, background),
+    link,
     line: mix(background, text, 0.16),
     button,
     buttonText: textOn(button),
+    inks: inksOn(background, link),
   };
+}
+
+function inksOn(background: string, link: string): Inks {
+  const readable = Object.entries(inkColors).map(([name, color]) => [
+    name,
+    readableOn(color, background),
+  ]);
+  return { accent: link, ...Object.fromEntries(readable) };
 }
 
 /** A dark accent in dark mode, for example, would hide where a button ends. */

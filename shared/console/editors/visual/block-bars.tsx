@@ -1,4 +1,4 @@
-import { ActionIcon, Modal, TextInput } from "@mantine/core";
+import { ActionIcon, Menu, Modal, TextInput } from "@mantine/core";
 import {
   IconAdjustmentsHorizontal,
   IconArrowDown,
@@ -9,13 +9,19 @@ import {
   IconItalic,
   IconLink,
   IconList,
+  IconListNumbers,
   IconPuzzle,
+  IconTextColor,
   IconTrash,
+  IconUnderline,
   IconUserPlus,
   type TablerIcon,
 } from "@tabler/icons-react";
-import { type DragEvent, useState } from "react";
+import { type DragEvent, type KeyboardEvent, useState } from "react";
+import { createPortal } from "react-dom";
+import { colorsOf, type InkName, inkNames } from "../../../email/brand/colors.ts";
 import { inSentence, t } from "../../language/translate.ts";
+import { EmojiMenu } from "../../parts/emoji-menu.tsx";
 import { Form } from "../../parts/form.tsx";
 import { InsertMenu } from "../../parts/insert-menu.tsx";
 import { blockNames, findNextPlace, findPlace } from "./block-changes.ts";
@@ -34,15 +40,20 @@ interface BlockBarsProps {
   format: TextFormat;
 }
 
-/** Above the selected block: how its text looks, and what can be done with the block. */
+/** Above the canvas, how the text of the selected block looks. Beside the block, its actions. */
 export function BlockBars({ block, text, format }: BlockBarsProps) {
+  const { textBarPlace } = useDesignEditor();
   return (
-    <div className="block-bars">
-      {hasText(block) && text && (
-        <TextBar isSingle={block.type === "heading"} text={text} format={format} />
-      )}
+    <>
+      {hasText(block) &&
+        text &&
+        textBarPlace &&
+        createPortal(
+          <TextBar isSingle={block.type === "heading"} text={text} format={format} />,
+          textBarPlace,
+        )}
       <ActionBar block={block} />
-    </div>
+    </>
   );
 }
 
@@ -83,8 +94,13 @@ interface TextBarProps {
 function TextBar({ isSingle, text, format }: TextBarProps) {
   const { insertOptions } = useDesignEditor();
   const [link, setLink] = useState<SelectedLink>();
+  const leave = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && event.currentTarget.contains(event.target as Element))
+      text.focus();
+  };
+  const keys = { onKeyDown: leave };
   return (
-    <div className="block-bar" role="toolbar" aria-label={t("Text")}>
+    <div className="text-bar" role="toolbar" aria-label={t("Text")} {...keys}>
       <BarButton
         label={t("Bold")}
         icon={IconBold}
@@ -98,19 +114,35 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
         run={() => text.toggle("italic")}
       />
       <BarButton
+        label={t("Underline")}
+        icon={IconUnderline}
+        isPressed={format.isUnderlined}
+        run={() => text.toggle("underline")}
+      />
+      <InkMenu ink={format.ink} onPick={text.setInk} />
+      <BarButton
         label={t("Link")}
         icon={IconLink}
         isPressed={format.isLink}
         run={() => setLink(text.readLink())}
       />
       {!isSingle && (
-        <BarButton
-          label={t("Bullets")}
-          icon={IconList}
-          isPressed={format.areItems}
-          run={() => text.toggle("items")}
-        />
+        <>
+          <BarButton
+            label={t("Bullets")}
+            icon={IconList}
+            isPressed={format.list === "bullets"}
+            run={() => text.toggle("bullets")}
+          />
+          <BarButton
+            label={t("Numbers")}
+            icon={IconListNumbers}
+            isPressed={format.list === "numbers"}
+            run={() => text.toggle("numbers")}
+          />
+        </>
       )}
+      <EmojiMenu onInsert={text.insert} />
       <InsertMenu options={insertOptions} onInsert={(inserted) => text.insert(inserted)}>
         <ActionIcon
           variant="subtle"
@@ -136,6 +168,54 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
   );
 }
 
+const inkLabels: Record<InkName, string> = {
+  accent: t("Accent"),
+  red: t("Red"),
+  orange: t("Orange"),
+  green: t("Green"),
+  blue: t("Blue"),
+  purple: t("Purple"),
+  gray: t("Gray"),
+};
+
+interface InkMenuProps {
+  ink: InkName | undefined;
+  onPick(ink: InkName | undefined): void;
+}
+
+/** Colours that stay readable on light and dark backgrounds. */
+function InkMenu({ ink, onPick }: InkMenuProps) {
+  const { design } = useDesignEditor();
+  const { inks } = colorsOf(design.theme, "none");
+  return (
+    <Menu position="bottom-start" returnFocus={false}>
+      <Menu.Target>
+        <ActionIcon
+          variant={ink ? "light" : "subtle"}
+          color={ink ? "accent" : "gray"}
+          size={30}
+          aria-label={t("Text colour")}
+          title={t("Text colour")}
+        >
+          <IconTextColor size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {inkNames.map((name) => (
+          <Menu.Item
+            key={name}
+            leftSection={<span className="ink-sample" style={{ background: inks[name] }} />}
+            onClick={() => onPick(name)}
+          >
+            {inkLabels[name]}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={() => onPick(undefined)}>{t("No colour of its own")}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
 interface LinkDialogProps {
   initial: SelectedLink;
   onClose(): void;
@@ -147,17 +227,19 @@ function LinkDialog({ initial, onClose, onSet }: LinkDialogProps) {
   const set = { mutate: () => onSet(link), isPending: false, error: undefined };
   return (
     <Modal opened onClose={onClose} title={t("Link")} lockScroll={false}>
-      <Form action={t("Set link")} submission={set} isDisabled={!link.href || !link.text}>
+      <Form action={t("Set link")} submission={set} isDisabled={!link.href}>
+        <LinkInput
+          label={t("Leads to")}
+          hasFocus
+          value={link.href}
+          onChange={(href) => setLink({ ...link, href })}
+        />
         <TextInput
           label={t("Text")}
+          description={t("Without a text, the link shows its address.")}
           maxLength={500}
           value={link.text}
           onChange={({ currentTarget }) => setLink({ ...link, text: currentTarget.value })}
-        />
-        <LinkInput
-          label={t("Leads to")}
-          value={link.href}
-          onChange={(href) => setLink({ ...link, href })}
         />
         {initial.href && (
           <button

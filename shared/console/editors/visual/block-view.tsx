@@ -3,7 +3,7 @@
 import { IconPhoto } from "@tabler/icons-react";
 import type { CSSProperties, ReactNode } from "react";
 import { corners, fonts } from "../../../email/brand/brand.ts";
-import { type Colors, colorsOf, type Surface } from "../../../email/brand/colors.ts";
+import { type Colors, colorsOf, inkNames, type Surface } from "../../../email/brand/colors.ts";
 import { directionOf } from "../../../email/languages.ts";
 import { t } from "../../language/translate.ts";
 import {
@@ -13,7 +13,9 @@ import {
   type Design,
   type DesignBlock,
   isColumns,
+  itemClass,
   type Paragraph,
+  type Span,
   type Theme,
 } from "./design.ts";
 import {
@@ -47,6 +49,7 @@ export function textStyle(block: TextOwner, { colors }: BlockLook): CSSPropertie
     textAlign: cssAlign[block.align],
     color: block.type === "footer" ? colors.quiet : colors.text,
     "--rich-link": colors.link,
+    ...Object.fromEntries(inkNames.map((ink) => [`--ink-${ink}`, colors.inks[ink]])),
     "--rich-quiet": colors.quiet,
   } as CSSProperties;
 }
@@ -296,14 +299,21 @@ const fillFields = (text: string): string =>
     (_, name: string, standIn?: string) => standIn ?? name,
   );
 
+const spanStyle = ({ bold, italic, underline, ink }: Span): CSSProperties => ({
+  ...(bold && { fontWeight: 700 }),
+  ...(italic && { fontStyle: "italic" }),
+  ...(underline && { textDecoration: "underline" }),
+  ...(ink && { color: `var(--ink-${ink})` }),
+});
+
 const StaticText = ({ text }: { text: readonly Paragraph[] }) =>
   groupItems(text)
     .flat()
-    .map(({ spans, isItem }, i) => (
-      <p key={i} className={isItem ? "rich-item" : undefined}>
-        {spans.map(({ text: words, bold, href }, j) => (
-          <span key={j} className={href && "face-link"} style={bold && { fontWeight: 700 }}>
-            {fillFields(words)}
+    .map(({ spans, isItem, isNumbered }, i) => (
+      <p key={i} className={itemClass(isItem, isNumbered)}>
+        {spans.map((span, j) => (
+          <span key={j} className={span.href && "face-link"} style={spanStyle(span)}>
+            {fillFields(span.text)}
           </span>
         ))}
       </p>

@@ -143,11 +143,15 @@ interface BlockItemProps extends BlockLook {
   isInColumn?: boolean;
 }
 
-const noFormat: TextFormat = { isBold: false, isItalic: false, isLink: false, areItems: false };
+const noFormat: TextFormat = {
+  ...{ isBold: false, isItalic: false, isUnderlined: false, isLink: false },
+  ...{ ink: undefined, list: undefined },
+};
 
 /** A block, with its bars while it is selected. */
 function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockItemProps) {
-  const { isReadOnly, selectedId, select, move, remove, duplicate } = useDesignEditor();
+  const editor = useDesignEditor();
+  const { isReadOnly, selectedId, select, move, remove, duplicate, textBarPlace } = editor;
   const [text, setText] = useState<RichTextHandle | null>(null);
   const [format, setFormat] = useState(noFormat);
   const isSelected = block.id === selectedId && !isReadOnly;
@@ -165,6 +169,8 @@ function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockIte
     if (event.altKey && event.key === "ArrowUp") run(() => move(block.id, "up"));
     else if (event.altKey && event.key === "ArrowDown") run(() => move(block.id, "down"));
     else if ((event.ctrlKey || event.metaKey) && event.key === "d") run(() => duplicate(block.id));
+    else if (event.altKey && event.key === "F10")
+      run(() => textBarPlace?.querySelector("button")?.focus());
     else if (isOnFace && /^(Delete|Backspace)$/.test(event.key)) run(() => remove(block.id));
   };
   const selectThis = (event: SyntheticEvent) => {
@@ -179,13 +185,13 @@ function BlockItem({ block, place, drop, isInColumn = false, ...look }: BlockIte
         drop={drop}
         label={t("Add a block before {name}", { name: inSentence(blockNames[block.type]) })}
       />
+      {isSelected && <BlockBars block={block} text={text} format={format} />}
       <div
         className={isSelected ? "block is-selected" : "block"}
         data-block={block.id}
         {...handlers}
         {...onDrop}
       >
-        {isSelected && <BlockBars block={block} text={text} format={format} />}
         {shownIf && (
           <span className="shown-if">{t("Only if {condition}", { condition: shownIf })}</span>
         )}
@@ -212,7 +218,7 @@ interface BlockContentProps {
 }
 
 function BlockContent({ block, look, drop, onHandle, onFormat }: BlockContentProps) {
-  const { update, isReadOnly } = useDesignEditor();
+  const { update, isReadOnly, insertOptions } = useDesignEditor();
   const name = blockNames[block.type];
   if (isColumns(block)) return <Columns block={block} look={look} drop={drop} />;
   if (hasText(block))
@@ -223,6 +229,7 @@ function BlockContent({ block, look, drop, onHandle, onFormat }: BlockContentPro
           text={block.text}
           isSingle={block.type === "heading"}
           isReadOnly={isReadOnly}
+          insertOptions={insertOptions}
           style={textStyle(block, look)}
           handle={onHandle}
           onFormat={onFormat}

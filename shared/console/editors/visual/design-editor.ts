@@ -41,6 +41,8 @@ export interface DesignEditor {
   remove(id: string): void;
   /** Puts another block in its place. */
   replace(id: string, block: DesignBlock): void;
+  /** Above the canvas, for what can be done with the selected text. */
+  textBarPlace: HTMLElement | null;
   dragged: Dragged | undefined;
   setDragged(dragged: Dragged | undefined): void;
   /** Shows the panel where it does not stand beside the canvas. */

@@ -7,7 +7,7 @@ import {
   defaultBrand,
   type FontName,
 } from "../../../email/brand/brand.ts";
-import type { Palette } from "../../../email/brand/colors.ts";
+import type { InkName, Palette } from "../../../email/brand/colors.ts";
 import type { Direction, Language } from "../../../email/languages.ts";
 
 /** In a right-to-left email, "left" and "right" change sides: "left" is where a line begins. */
@@ -20,12 +20,17 @@ export interface Span {
   text: string;
   bold?: true;
   italic?: true;
+  underline?: true;
+  /** Absent: the colour of the block. */
+  ink?: InkName;
   href?: string;
 }
 export interface Paragraph {
   spans: Span[];
-  /** A bullet of a list. */
+  /** An item of a list. */
   isItem?: true;
+  /** The item has a number instead of a bullet. */
+  isNumbered?: true;
 }
 
 interface BlockBase {
@@ -303,6 +308,10 @@ export function sideOf(align: Align, direction: Direction): Align {
   if (align === "center" || direction === "ltr") return align;
   return align === "left" ? "right" : "left";
 }
+
+/** The class of a paragraph on the canvas. */
+export const itemClass = (isItem?: boolean, isNumbered?: boolean): string | undefined =>
+  isItem ? `rich-item${isNumbered ? " is-numbered" : ""}` : undefined;
 
 /** A text without marks. Each line is a paragraph. */
 export const toParagraphs = (text: string): Paragraph[] =>

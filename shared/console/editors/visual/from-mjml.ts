@@ -377,7 +377,9 @@ function readText(element: Element, context: Context): BlockJson[] {
   return blocks;
 }
 
-const inlineElements = new Set(["a", "b", "br", "em", "font", "i", "s", "small", "span", "strong"]);
+const inlineElements = new Set([
+  ...["a", "b", "br", "em", "font", "i", "s", "small", "span", "strong", "u"],
+]);
 const paragraphElements = new Set([
   "div",
   "h1",
@@ -397,6 +399,7 @@ class ParagraphWriter {
   #paragraphs: Paragraph[] = [];
   #spans: Span[] = [];
   #isItem = false;
+  #isNumbered = false;
 
   /** False if a text cannot have such an element. */
   write(node: ChildNode, marks: Omit<Span, "text"> = {}): boolean {
@@ -410,6 +413,7 @@ class ParagraphWriter {
     else if (paragraphElements.has(name)) {
       this.#endParagraph();
       this.#isItem = name === "li";
+      this.#isNumbered = node.parent !== null && isTag(node.parent) && node.parent.name === "ol";
       if (!node.children.every((child) => this.write(child, marks))) return false;
       this.#endParagraph();
     } else if (inlineElements.has(name)) {
@@ -419,6 +423,7 @@ class ParagraphWriter {
         ...marks,
         ...(isBold && { bold: true as const }),
         ...(isItalic && { italic: true as const }),
+        ...(name === "u" && { underline: true as const }),
         ...(name === "a" && attribs.href && { href: attribs.href }),
       };
       return node.children.every((child) => this.write(child, inner));
@@ -445,7 +450,11 @@ class ParagraphWriter {
     if (last) last.text = last.text.trimEnd();
     const spans = this.#spans.filter(({ text }) => text);
     if (spans.length)
-      this.#paragraphs.push({ spans, ...(this.#isItem && { isItem: true as const }) });
+      this.#paragraphs.push({
+        spans,
+        ...(this.#isItem && { isItem: true as const }),
+        ...(this.#isItem && this.#isNumbered && { isNumbered: true as const }),
+      });
     this.#spans = [];
     this.#isItem = false;
   }

@@ -27,23 +27,12 @@ const colorNames = {
 /** Colours, font, width and logo of the whole email. */
 export function LookSettings(props: LookSettingsProps) {
   const { design, siteId, isReadOnly, isSnippet, onChange } = props;
-  const { theme, previewText } = design;
+  const { theme } = design;
   const { brand } = useBrand(siteId);
   const change = (changes: Partial<Theme>) =>
     onChange({ ...design, theme: { ...theme, ...changes } }, `theme ${Object.keys(changes)}`);
   return (
     <fieldset className="plain-fieldset stack" disabled={isReadOnly}>
-      {!isSnippet && (
-        <TextInput
-          label={t("Preview text")}
-          description={t("Inboxes show it after the subject.")}
-          maxLength={limits.previewText}
-          value={previewText}
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ ...design, previewText: value }, "previewText")
-          }
-        />
-      )}
       <Select
         label={t("Language of the email")}
         description={t(

@@ -1,7 +1,13 @@
 // What an email looks like: values of its theme, or Liquid that reads those of the brand.
 
 import { fonts } from "../../../email/brand/brand.ts";
-import { type Colors, colorsOf, type Surface, toDarkPalette } from "../../../email/brand/colors.ts";
+import {
+  type Colors,
+  colorsOf,
+  inkNames,
+  type Surface,
+  toDarkPalette,
+} from "../../../email/brand/colors.ts";
 import { radiiOf } from "../../../email/brand/look.ts";
 import type { Theme } from "./design.ts";
 
@@ -43,6 +49,9 @@ export function brandLook(keep: (code: string) => string): Look {
     line: value(`${path}.line`),
     button: value(`${path}.button`),
     buttonText: value(`${path}.buttonText`),
+    inks: Object.fromEntries(
+      inkNames.map((ink) => [ink, value(`${path}.inks.${ink}`)]),
+    ) as Colors["inks"],
   });
   return {
     font: value("font"),

@@ -1,6 +1,7 @@
 // Reads `designJson` of a template. Every API client can write it, so nothing in it is trusted: a
 // design is built anew from the known fields only, within the limits.
 import { corners, type FontName, fonts } from "../../../email/brand/brand.ts";
+import { inkNames } from "../../../email/brand/colors.ts";
 import { languages } from "../../../email/languages.ts";
 import {
   type Align,
@@ -271,16 +272,16 @@ function parseLeaf(value: unknown, budget: Budget): LeafBlock {
 
 function parseParagraphs(value: unknown, budget: Budget): Paragraph[] {
   return parseList(value, limits.paragraphs).map((paragraph) => {
-    const { spans, isItem } = parseObject(paragraph);
+    const { spans, isItem, isNumbered } = parseObject(paragraph);
     return {
       spans: parseList(spans, limits.spans).map((span) => parseSpan(span, budget)),
-      ...(isItem === true && { isItem }),
+      ...(isItem === true && { isItem, ...(isNumbered === true && { isNumbered }) }),
     };
   });
 }
 
 function parseSpan(value: unknown, budget: Budget): Span {
-  const { text, bold, italic, href } = parseObject(value);
+  const { text, bold, italic, underline, ink, href } = parseObject(value);
   const parsed = parseText(text, budget.characters);
   budget.characters -= parsed.length;
   const link = href === undefined ? "" : parseLink(href);
@@ -288,6 +289,8 @@ function parseSpan(value: unknown, budget: Budget): Span {
     text: parsed,
     ...(bold === true && { bold }),
     ...(italic === true && { italic }),
+    ...(underline === true && { underline }),
+    ...(ink !== undefined && { ink: parseChoice(ink, inkNames) }),
     ...(link && { href: link }),
   };
 }

@@ -1,12 +1,30 @@
-// What can be done with a text: bold, italic, links, bullets.
+// What can be done with a text: bold, italic, underline, colours, links, lists.
 import { chainCommands, liftEmptyBlock, splitBlockAs, toggleMark } from "prosemirror-commands";
 import type { Mark, Node } from "prosemirror-model";
 import type { Command, EditorState, Transaction } from "prosemirror-state";
+import type { InkName } from "../../../email/brand/colors.ts";
 
 export const toggleBold: Command = (state, dispatch) =>
   toggleMark(state.schema.marks.bold!)(state, dispatch);
 export const toggleItalic: Command = (state, dispatch) =>
   toggleMark(state.schema.marks.italic!)(state, dispatch);
+
+export const toggleUnderline: Command = (state, dispatch) =>
+  toggleMark(state.schema.marks.underline!)(state, dispatch);
+
+/** Colours the selection, or what is typed next. Without a name, takes the colour away. */
+export const setInk =
+  (name: InkName | undefined): Command =>
+  ({ tr, schema, selection }, dispatch) => {
+    const ink = schema.marks.ink!;
+    const { from, to, empty } = selection;
+    if (empty) tr.removeStoredMark(ink);
+    else tr.removeMark(from, to, ink);
+    if (name && empty) tr.addStoredMark(ink.create({ name }));
+    else if (name) tr.addMark(from, to, ink.create({ name }));
+    dispatch?.(tr);
+    return true;
+  };
 
 export const insertLineBreak: Command = (state, dispatch) => {
   const lineBreak = state.schema.nodes.lineBreak!.create();
@@ -22,41 +40,56 @@ const selectedParagraphs = ({ doc, selection }: EditorState): [node: Node, posit
   return found;
 };
 
-const withItems = (state: EditorState, isItem: boolean): Transaction => {
+export type ListKind = "bullets" | "numbers";
+
+/** Makes the paragraphs items of a list. Without a kind, makes them paragraphs again. */
+const withList = (state: EditorState, kind: ListKind | undefined): Transaction => {
   const { tr } = state;
-  for (const [, position] of selectedParagraphs(state))
-    tr.setNodeAttribute(position, "isItem", isItem);
+  for (const [, position] of selectedParagraphs(state)) {
+    tr.setNodeAttribute(position, "isItem", kind !== undefined);
+    tr.setNodeAttribute(position, "isNumbered", kind === "numbers");
+  }
   return tr;
 };
 
-const areItems = (state: EditorState): boolean =>
-  selectedParagraphs(state).every(([{ attrs }]) => attrs.isItem);
+/** The kind of list that all selected paragraphs are in. */
+function readList(state: EditorState): ListKind | undefined {
+  const kinds = new Set(
+    selectedParagraphs(state).map(([{ attrs }]): ListKind | undefined => {
+      if (!attrs.isItem) return undefined;
+      return attrs.isNumbered ? "numbers" : "bullets";
+    }),
+  );
+  const [kind] = kinds;
+  return kinds.size === 1 ? kind : undefined;
+}
 
-/** Makes the paragraphs bullets, or bullets paragraphs. */
-export const toggleItems: Command = (state, dispatch) => {
-  dispatch?.(withItems(state, !areItems(state)));
-  return true;
-};
+export const toggleList =
+  (kind: ListKind): Command =>
+  (state, dispatch) => {
+    dispatch?.(withList(state, readList(state) === kind ? undefined : kind));
+    return true;
+  };
 
-/** Ends the list at a bullet without text. */
+/** Ends the list at an item without text. */
 const endList: Command = (state, dispatch) => {
   const { parent } = state.selection.$from;
   if (!parent.attrs.isItem || parent.content.size > 0) return false;
-  dispatch?.(withItems(state, false));
+  dispatch?.(withList(state, undefined));
   return true;
 };
 
-/** A paragraph below a bullet is a bullet too. */
+/** A paragraph below an item is an item too. */
 const split = splitBlockAs(({ type, attrs }) => ({ type, attrs }));
 export const enter: Command = (state, dispatch, view) =>
   state.schema.topNodeType.contentMatch.defaultType !== null &&
   chainCommands(endList, liftEmptyBlock, split)(state, dispatch, view);
 
-/** Makes a bullet a paragraph at its start. */
-export const backspaceAtBullet: Command = (state, dispatch) => {
+/** Makes an item a paragraph at its start. */
+export const backspaceAtItem: Command = (state, dispatch) => {
   const { $from, empty } = state.selection;
   if (!empty || $from.parentOffset > 0 || !$from.parent.attrs.isItem) return false;
-  dispatch?.(withItems(state, false));
+  dispatch?.(withList(state, undefined));
   return true;
 };
 
@@ -97,7 +130,10 @@ export function readLink(state: EditorState): SelectedLink {
   return { text: state.doc.textBetween(from, to, " "), href };
 }
 
-/** Links the selection, or the given text in its place. Without `href`, removes the link. */
+/**
+ * Links the selection, or the given text in its place. Without a text, the link shows its address.
+ * Without `href`, removes the link.
+ */
 export const setLink =
   ({ text, href }: SelectedLink): Command =>
   (state, dispatch) => {
@@ -110,8 +146,9 @@ export const setLink =
     }
     const isSameText = text === state.doc.textBetween(from, to, " ");
     const marks = state.doc.resolve(from).marks();
-    if (!isSameText && text) tr.replaceWith(from, to, state.schema.text(text, marks));
-    const end = isSameText || !text ? to : from + text.length;
+    const shown = text || href;
+    if (!isSameText || from === to) tr.replaceWith(from, to, state.schema.text(shown, marks));
+    const end = isSameText && from < to ? to : from + shown.length;
     dispatch?.(tr.removeMark(from, end, link).addMark(from, end, link.create({ href })));
     return true;
   };
@@ -120,13 +157,17 @@ export const setLink =
 export interface TextFormat {
   isBold: boolean;
   isItalic: boolean;
+  isUnderlined: boolean;
+  ink: InkName | undefined;
   isLink: boolean;
-  areItems: boolean;
+  list: ListKind | undefined;
 }
 
 export function readFormat(state: EditorState): TextFormat {
-  const { bold, italic } = state.schema.marks;
+  const { bold, italic, underline, ink } = state.schema.marks;
   const { from, to, empty, $from } = state.selection;
+  const ofSelection = empty ? $from.marks() : $from.marksAcross(state.selection.$to);
+  const marks = state.storedMarks ?? ofSelection ?? [];
   const has = (mark: typeof bold) =>
     empty
       ? Boolean(mark!.isInSet(state.storedMarks ?? $from.marks()))
@@ -134,7 +175,9 @@ export function readFormat(state: EditorState): TextFormat {
   return {
     isBold: has(bold),
     isItalic: has(italic),
+    isUnderlined: has(underline),
+    ink: ink!.isInSet(marks)?.attrs.name,
     isLink: linkRange(state).href !== "",
-    areItems: areItems(state),
+    list: readList(state),
   };
 }

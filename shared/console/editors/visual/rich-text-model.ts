@@ -1,12 +1,15 @@
 // Texts of a design as ProseMirror edits them. Its schema knows no HTML but paragraphs, breaks,
-// bold, italic and links, so pasted pages lose everything else.
+// list items and what a span can have, so pasted pages lose everything else.
 import { type Mark, type Node, Schema } from "prosemirror-model";
-import { isUsableLink, type Paragraph, type Span } from "./design.ts";
+import { type InkName, inkNames } from "../../../email/brand/colors.ts";
+import { fieldNode, toNodes } from "../field-node.ts";
+import { isUsableLink, itemClass, type Paragraph, type Span } from "./design.ts";
 
 const paragraph = {
   content: "inline*",
-  attrs: { isItem: { default: false } },
+  attrs: { isItem: { default: false }, isNumbered: { default: false } },
   parseDOM: [
+    { tag: "ol > li", attrs: { isItem: true, isNumbered: true } },
     { tag: "li", attrs: { isItem: true } },
     { tag: "p" },
     { tag: "h1" },
@@ -14,7 +17,8 @@ const paragraph = {
     { tag: "h3" },
     { tag: "div" },
   ],
-  toDOM: (node: Node) => ["p", node.attrs.isItem ? { class: "rich-item" } : {}, 0] as const,
+  toDOM: ({ attrs }: Node) =>
+    ["p", { class: itemClass(attrs.isItem, attrs.isNumbered) ?? null }, 0] as const,
 };
 
 const createSchema = (doc: string) =>
@@ -23,6 +27,7 @@ const createSchema = (doc: string) =>
       doc: { content: doc },
       paragraph: { ...paragraph, toDOM: (node) => [...paragraph.toDOM(node)] },
       text: { group: "inline" },
+      field: fieldNode,
       lineBreak: {
         inline: true,
         group: "inline",
@@ -47,6 +52,23 @@ const createSchema = (doc: string) =>
         ],
         toDOM: ({ attrs }) => ["a", { href: attrs.href, rel: "noreferrer" }, 0],
       },
+      ink: {
+        attrs: { name: {} },
+        parseDOM: [
+          {
+            tag: "span[data-ink]",
+            getAttrs: (element) => {
+              const name = inkNames.find((ink) => ink === element.getAttribute("data-ink"));
+              return name ? { name } : false;
+            },
+          },
+        ],
+        toDOM: ({ attrs }) => [
+          "span",
+          { "data-ink": attrs.name, style: `color: var(--ink-${attrs.name})` },
+          0,
+        ],
+      },
       bold: {
         parseDOM: [{ tag: "strong" }, { tag: "b" }],
         toDOM: () => ["strong", 0],
@@ -54,6 +76,10 @@ const createSchema = (doc: string) =>
       italic: {
         parseDOM: [{ tag: "em" }, { tag: "i" }],
         toDOM: () => ["em", 0],
+      },
+      underline: {
+        parseDOM: [{ tag: "u" }],
+        toDOM: () => ["u", 0],
       },
     },
   });
@@ -66,28 +92,30 @@ export function toDocument(schema: Schema, text: readonly Paragraph[]): Node {
   return schema.node(
     "doc",
     null,
-    paragraphs.map(({ spans, isItem = false }) =>
+    paragraphs.map(({ spans, isItem, isNumbered }: Paragraph) =>
       schema.node(
         "paragraph",
-        { isItem },
+        { isItem: isItem ?? false, isNumbered: isNumbered ?? false },
         spans.flatMap((span) => toInline(schema, span)),
       ),
     ),
   );
 }
 
-function toInline(schema: Schema, { text, bold, italic, href }: Span): Node[] {
-  const { bold: boldMark, italic: italicMark, link } = schema.marks;
+function toInline(schema: Schema, { text, ...span }: Span): Node[] {
+  const { bold, italic, underline, ink, link } = schema.marks;
   const marks: Mark[] = [
-    ...(href ? [link!.create({ href })] : []),
-    ...(bold ? [boldMark!.create()] : []),
-    ...(italic ? [italicMark!.create()] : []),
+    ...(span.href ? [link!.create({ href: span.href })] : []),
+    ...(span.ink ? [ink!.create({ name: span.ink })] : []),
+    ...(span.bold ? [bold!.create()] : []),
+    ...(span.italic ? [italic!.create()] : []),
+    ...(span.underline ? [underline!.create()] : []),
   ];
   return text
     .split("\n")
     .flatMap((line, i) => [
       ...(i ? [schema.nodes.lineBreak!.create(null, null, marks)] : []),
-      ...(line ? [schema.text(line, marks)] : []),
+      ...toNodes(schema, line, marks),
     ]);
 }
 
@@ -95,28 +123,33 @@ export function fromDocument(doc: Node): Paragraph[] {
   return doc.content.content.map((node) => ({
     spans: joinEqual(node.content.content.map(toSpan)),
     ...(node.attrs.isItem && { isItem: true as const }),
+    ...(node.attrs.isItem && node.attrs.isNumbered && { isNumbered: true as const }),
   }));
 }
 
 function toSpan(node: Node): Span {
-  const names = node.marks.map(({ type }) => type.name);
-  const href: string | undefined = node.marks.find(({ type }) => type.name === "link")?.attrs.href;
+  const find = (name: string) => node.marks.find(({ type }) => type.name === name);
+  const href: string | undefined = find("link")?.attrs.href;
+  const ink: InkName | undefined = find("ink")?.attrs.name;
   return {
-    text: node.isText ? node.text! : "\n",
-    ...(names.includes("bold") && { bold: true }),
-    ...(names.includes("italic") && { italic: true }),
+    text: node.isText ? node.text! : node.type.spec.leafText!(node),
+    ...(find("bold") && { bold: true }),
+    ...(find("italic") && { italic: true }),
+    ...(find("underline") && { underline: true }),
+    ...(ink && { ink }),
     ...(href && { href }),
   };
 }
 
+/** Text of spans that look the same. */
 function joinEqual(spans: Span[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);
-    const looksSame =
-      last && last.bold === span.bold && last.italic === span.italic && last.href === span.href;
-    if (looksSame) last.text += span.text;
+    if (last && lookOf(last) === lookOf(span)) last.text += span.text;
     else joined.push({ ...span });
   }
   return joined;
 }
+
+const lookOf = ({ text: _, ...look }: Span): string => JSON.stringify(look);

@@ -21,12 +21,14 @@ const serviceLinks = [
 
 interface LinkInputProps {
   label: string;
+  /** Whether it has the focus when its dialog opens. */
+  hasFocus?: boolean;
   value: string;
   onChange(href: string): void;
 }
 
 /** A link. The scheme can be left out. A text that is no link is not taken. */
-export function LinkInput({ label, value, onChange }: LinkInputProps) {
+export function LinkInput({ label, hasFocus, value, onChange }: LinkInputProps) {
   const [typed, setTyped] = useState(value);
   const [seen, setSeen] = useState(value);
   if (value !== seen) {
@@ -42,10 +44,11 @@ export function LinkInput({ label, value, onChange }: LinkInputProps) {
     <TextInput
       label={label}
       placeholder="https://"
+      {...(hasFocus && { "data-autofocus": true })}
       inputMode="url"
       maxLength={limits.url}
       value={typed}
-      error={isWrong && "Type a whole address, such as https://shop.example"}
+      error={isWrong && t("Type a whole address, such as https://shop.example")}
       onChange={({ currentTarget }) => change(currentTarget.value)}
       onBlur={() => !isWrong && setTyped(toLink(typed))}
       rightSection={
@@ -125,7 +128,7 @@ export function ImageInput({ label, value, shownWidth = 600, onChange }: ImageIn
         inputMode="url"
         maxLength={limits.url}
         value={typed}
-        error={isWrong && "Type the whole address, such as https://shop.example/a.png"}
+        error={isWrong && t("Type the whole address, such as https://shop.example/a.png")}
         onChange={({ currentTarget }) => {
           const text = currentTarget.value;
           setTyped(text);

@@ -1,6 +1,6 @@
 // Writes a design as MJML, the markup that becomes HTML for all mail programs. What people typed is
 // escaped. Liquid is replaced by marks, because MJML must not touch it, and put back afterwards.
-import type { Colors, Surface } from "../../../email/brand/colors.ts";
+import type { Colors, InkName, Surface } from "../../../email/brand/colors.ts";
 import { type Direction, directionOf } from "../../../email/languages.ts";
 import {
   allBlocks,
@@ -477,7 +477,7 @@ const writeBrandFooter = ({ type }: Written, { theme, keep }: LeafContext): stri
 const sizeOf = (block: TextBlock | FooterBlock) =>
   block.type === "footer" ? "footer" : block.size;
 
-/** Bullets that follow each other are one list. */
+/** Items that follow each other are one list. */
 function writeParagraphs(text: readonly Paragraph[], context: LeafContext): string {
   if (text.every(({ spans }) => spans.length === 0)) return "";
   const listPadding = context.direction === "rtl" ? "0 22px 0 0" : "0 0 0 22px";
@@ -485,19 +485,23 @@ function writeParagraphs(text: readonly Paragraph[], context: LeafContext): stri
     .map((group, i, groups) => {
       const margin = i === groups.length - 1 ? "0" : "0 0 12px";
       const lines = group.map(({ spans }) => writeSpans(spans, context) || "&nbsp;");
-      if (!group[0]!.isItem) return `<p style="margin:${margin}">${lines.join("")}</p>`;
+      const { isItem, isNumbered } = group[0]!;
+      if (!isItem) return `<p style="margin:${margin}">${lines.join("")}</p>`;
       const items = lines.map((item) => `<li style="margin:0 0 4px">${item}</li>`).join("");
-      return `<ul style="margin:${margin};padding:${listPadding}">${items}</ul>`;
+      const list = isNumbered ? "ol" : "ul";
+      return `<${list} style="margin:${margin};padding:${listPadding}">${items}</${list}>`;
     })
     .join("");
 }
 
-/** Paragraphs alone, and bullets that follow each other together. */
+/** Paragraphs alone, and items of one list together. */
 export function groupItems(text: readonly Paragraph[]): Paragraph[][] {
   const groups: Paragraph[][] = [];
   for (const paragraph of text) {
     const last = groups.at(-1);
-    if (paragraph.isItem && last?.[0]?.isItem) last.push(paragraph);
+    const [first] = last ?? [];
+    const goesOn = first?.isItem && first.isNumbered === paragraph.isNumbered;
+    if (paragraph.isItem && goesOn) last!.push(paragraph);
     else groups.push([paragraph]);
   }
   return groups;
@@ -505,10 +509,12 @@ export function groupItems(text: readonly Paragraph[]): Paragraph[][] {
 
 function writeSpans(spans: readonly Span[], { colors, encode }: LeafContext): string {
   return joinLiquid(spans)
-    .map(({ text, bold, italic, href }) => {
+    .map(({ text, bold, italic, underline, ink, href }) => {
       let html = encode(text).replaceAll("\n", "<br>");
       if (italic) html = `<em>${html}</em>`;
       if (bold) html = `<strong>${html}</strong>`;
+      if (underline) html = `<span style="text-decoration:underline">${html}</span>`;
+      if (ink) html = `<span class="ink-${ink}" style="color:${colors.inks[ink]}">${html}</span>`;
       if (!href) return html;
       const style = `color:${colors.link};text-decoration:underline`;
       return `<a href="${encode(href)}" class="link" style="${style}">${html}</a>`;
@@ -570,6 +576,12 @@ td.mj-full-width-mobile { width: auto !important }
 }
 `;
 
+/** The colours of words that the texts have. */
+function inksIn(blocks: readonly DesignBlock[]): InkName[] {
+  const texts = allBlocks(blocks).flatMap((block) => ("text" in block ? block.text : []));
+  return [...new Set(texts.flatMap(({ spans }) => spans.flatMap(({ ink }) => ink ?? [])))];
+}
+
 function writeStyles({ dark }: Look, blocks: readonly DesignBlock[]): string {
   const phoneHeights = allBlocks(blocks).flatMap((block) =>
     block.type === "spacer" ? (block.phoneHeight ?? []) : [],
@@ -585,9 +597,13 @@ function writeStyles({ dark }: Look, blocks: readonly DesignBlock[]): string {
 .columns > table > tbody > tr > td { padding-left: 0 !important; padding-right: 0 !important }
 ${spaces.join("")}}`;
   if (!dark) return narrow;
+  const usedInks = inksIn(blocks);
   const surfaces = (["none", "soft", "page"] as const).map((surface) => {
-    const { background, text, quiet, link, line, button, buttonText } = dark.colors(surface);
+    const { background, text, quiet, link, line, button, buttonText, inks } = dark.colors(surface);
     const on = `.on-${surface}`;
+    const inkRules = usedInks.map(
+      (ink) => `\n${on} .ink-${ink} { color: ${inks[ink]} !important }`,
+    );
     const fill =
       surface === "page" ? "" : `${on}, ${on} > table { background: ${background} !important }`;
     return `${fill}
@@ -597,7 +613,7 @@ ${on} .quiet div { color: ${quiet} !important }
 ${on} .link { color: ${link} !important }
 ${on} .button td, ${on} .button a, ${on} .button p { background: ${button} !important }
 ${on} .button a, ${on} .button p { color: ${buttonText} !important }
-${on} .line p { border-top-color: ${line} !important }`;
+${on} .line p { border-top-color: ${line} !important }${inkRules.join("")}`;
   });
   return `${narrow}
 @media (prefers-color-scheme: dark) {

@@ -43,6 +43,7 @@ export function VisualEditor(props: VisualEditorProps) {
   const [isPanelOpen, setPanelOpen] = useState(false);
   const [dragged, setDragged] = useState<Dragged>();
   const [said, announce] = useState("");
+  const [textBarPlace, setTextBarPlace] = useState<HTMLElement | null>(null);
   const root = useRef<HTMLDivElement>(null);
   const focus = useFocusAfterChange(root, design);
   const select = (id: string | undefined) => {
@@ -57,6 +58,7 @@ export function VisualEditor(props: VisualEditorProps) {
     insertOptions,
     selectedId,
     select: isReadOnly ? () => {} : select,
+    textBarPlace,
     dragged,
     setDragged,
     openPanel: () => setPanelOpen(true),
@@ -109,6 +111,7 @@ export function VisualEditor(props: VisualEditorProps) {
               >
                 <IconArrowForwardUp size={17} />
               </ActionIcon>
+              <div className="text-bar-place" ref={setTextBarPlace} />
               <Button
                 className="narrow-only"
                 variant="default"
@@ -180,7 +183,8 @@ function useFocusAfterChange(root: { current: HTMLElement | null }, design: Desi
   useEffect(() => {
     const block = wanted && root.current?.querySelector(`[data-block="${wanted.id}"]`);
     if (!block) return;
-    const button = wanted.action && block.querySelector(`[data-action="${wanted.action}"]`);
+    const bar = root.current?.querySelector(".block-bar");
+    const button = wanted.action && bar?.querySelector(`[data-action="${wanted.action}"]`);
     const isUsable = button && !button.matches(":disabled");
     const target = isUsable ? button : block.querySelector("[data-focus]");
     (target as HTMLElement | null)?.focus();

@@ -1,4 +1,3 @@
-import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { Template } from "pennymail";
@@ -7,6 +6,7 @@ import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
+import { FieldInput } from "../../parts/field-input.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ContactChoice, useSampleContact } from "./contact-choice.tsx";
 import { type Draft, draftOf, insertOptions, isSame } from "./draft.ts";
@@ -55,13 +55,15 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
       <div className="columns even">
         <form onSubmit={submit}>
           <fieldset className="card plain-fieldset" disabled={!mayWrite}>
-            <NameAndSubject draft={draft} onChange={change} />
-            <TextInput
+            <NameAndSubject draft={draft} part={part} onChange={change} />
+            <FieldInput
               label={t("Preview text (optional)")}
               description={t("What inboxes show after the subject. A campaign can have its own.")}
               maxLength={200}
+              dataField="previewText"
               value={draft.previewText ?? ""}
-              onChange={({ currentTarget: { value } }) => change({ previewText: value || null })}
+              onChange={(value) => change({ previewText: value || null })}
+              {...part}
             />
             {template.designJson !== null && (
               <p className="quiet">

@@ -3,8 +3,12 @@ import { Link } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import type { ReactNode } from "react";
 import { useRight } from "../../data/session.ts";
+import { type Design, limits } from "../../editors/visual/design.ts";
 import { t } from "../../language/translate.ts";
 import { tNodes } from "../../language/translate-nodes.ts";
+import type { DraftHistory } from "../../parts/draft-history.ts";
+import { FieldInput } from "../../parts/field-input.tsx";
+import type { InsertOption } from "../../parts/insert-menu.tsx";
 import type { RowAction } from "../../parts/row-menu.tsx";
 import { VersionedPage } from "../../parts/versioned-page.tsx";
 import type { VersionedSaving } from "../../parts/versioned-saving.ts";
@@ -42,10 +46,11 @@ export function TemplatePage(props: TemplatePageProps) {
 
 interface NameAndSubjectProps {
   draft: { name: string; subject: string };
+  part: { insertOptions: Record<string, InsertOption[]>; isReadOnly: boolean };
   onChange(changes: { name?: string; subject?: string }): void;
 }
 
-export function NameAndSubject({ draft, onChange }: NameAndSubjectProps) {
+export function NameAndSubject({ draft, part, onChange }: NameAndSubjectProps) {
   return (
     <>
       <TextInput
@@ -55,13 +60,38 @@ export function NameAndSubject({ draft, onChange }: NameAndSubjectProps) {
         value={draft.name}
         onChange={({ currentTarget: { value } }) => onChange({ name: value })}
       />
-      <TextInput
+      <FieldInput
         label={t("Subject")}
-        required
+        isRequired
         maxLength={998}
+        dataField="subject"
         value={draft.subject}
-        onChange={({ currentTarget: { value } }) => onChange({ subject: value })}
+        onChange={(subject) => onChange({ subject })}
+        {...part}
       />
     </>
+  );
+}
+
+interface DesignPreviewTextProps {
+  label: string;
+  history: DraftHistory<Design>;
+  insertOptions: Record<string, InsertOption[]>;
+  isReadOnly: boolean;
+}
+
+/** The preview text of a visual email, which is a part of its design. */
+export function DesignPreviewText({ label, history, ...part }: DesignPreviewTextProps) {
+  const { draft, change } = history;
+  return (
+    <FieldInput
+      label={label}
+      description={t("Inboxes show it after the subject.")}
+      maxLength={limits.previewText}
+      dataField="previewText"
+      value={draft.previewText}
+      onChange={(previewText) => change({ ...draft, previewText }, "previewText")}
+      {...part}
+    />
   );
 }

@@ -6,11 +6,13 @@ import type { Design } from "../../editors/visual/design.ts";
 import { parseDesign } from "../../editors/visual/parse-design.ts";
 import { t } from "../../language/translate.ts";
 import { useDraftHistory } from "../../parts/draft-history.ts";
+import { FieldInput } from "../../parts/field-input.tsx";
 import type { InsertOption } from "../../parts/insert-menu.tsx";
 import { languageName } from "../../parts/language-name.ts";
 import { Tabs } from "../../parts/tabs.tsx";
 import type { SampleContact } from "./contact-choice.tsx";
 import { PlainText, Source } from "./email-parts.tsx";
+import { DesignPreviewText } from "./template-page.tsx";
 import { TemplatePreview } from "./template-preview.tsx";
 import {
   knownLocales,
@@ -178,6 +180,7 @@ function Translation(props: TranslationProps) {
   );
   const body = design ? (
     <TranslatedDesign
+      name={name}
       siteId={template.siteId}
       initial={design}
       {...part}
@@ -223,23 +226,25 @@ function Translation(props: TranslationProps) {
           )}
         </div>
         <fieldset className="plain-fieldset stack" disabled={part.isReadOnly}>
-          <TextInput
+          <FieldInput
             label={t("Subject ({name})", { name })}
             dir={directionOf(translated)}
             maxLength={998}
             placeholder={own.subject}
-            description={subject ? undefined : t("Missing: the subject of the default is sent.")}
+            {...(!subject && { description: t("Missing: the subject of the default is sent.") })}
             value={subject ?? ""}
-            onChange={({ currentTarget: { value } }) => onChange({ subject: value || null })}
+            onChange={(value) => onChange({ subject: value || null })}
+            {...part}
           />
           {!design && (
-            <TextInput
+            <FieldInput
               label={t("Preview text ({name})", { name })}
               dir={directionOf(translated)}
               maxLength={200}
-              placeholder={own.previewText ?? undefined}
+              placeholder={own.previewText ?? ""}
               value={previewText ?? ""}
-              onChange={({ currentTarget: { value } }) => onChange({ previewText: value || null })}
+              onChange={(value) => onChange({ previewText: value || null })}
+              {...part}
             />
           )}
         </fieldset>
@@ -257,6 +262,7 @@ function Translation(props: TranslationProps) {
 }
 
 interface TranslatedDesignProps {
+  name: string;
   siteId: number;
   initial: Design;
   insertOptions: Record<string, InsertOption[]>;
@@ -264,7 +270,7 @@ interface TranslatedDesignProps {
   onChange(design: Design): void;
 }
 
-function TranslatedDesign({ siteId, initial, onChange, ...part }: TranslatedDesignProps) {
+function TranslatedDesign({ name, siteId, initial, onChange, ...part }: TranslatedDesignProps) {
   const history = useDraftHistory(() => initial);
   const { draft } = history;
   const [last, setLast] = useState(initial);
@@ -275,6 +281,7 @@ function TranslatedDesign({ siteId, initial, onChange, ...part }: TranslatedDesi
   }, [draft, last, onChange]);
   return (
     <Suspense fallback={<p className="quiet">{t("Loading the editor…")}</p>}>
+      <DesignPreviewText label={t("Preview text ({name})", { name })} history={history} {...part} />
       <VisualEditor siteId={siteId} history={history} {...part} />
     </Suspense>
   );

@@ -20,7 +20,7 @@ import { ContactChoice, type SampleContact, useSampleContact } from "./contact-c
 import { insertOptions, type ShownDraft } from "./draft.ts";
 import { PlainText } from "./email-parts.tsx";
 import { TemplateChecks } from "./template-checks.tsx";
-import { NameAndSubject, TemplatePage } from "./template-page.tsx";
+import { DesignPreviewText, NameAndSubject, TemplatePage } from "./template-page.tsx";
 import { TemplatePreview } from "./template-preview.tsx";
 import { TemplateTest } from "./template-test.tsx";
 import { TemplateVersions } from "./template-versions.tsx";
@@ -131,7 +131,8 @@ export function VisualTemplate({ template, design, onReload }: VisualTemplatePro
     >
       <section className="card" aria-label={t("Email")}>
         <fieldset className="plain-fieldset visual-fields" disabled={!mayWrite}>
-          <NameAndSubject draft={fields} onChange={change} />
+          <NameAndSubject draft={fields} part={part} onChange={change} />
+          <DesignPreviewText label={t("Preview text (optional)")} history={history} {...part} />
         </fieldset>
         <Tabs
           label={t("Parts of the email")}
