@@ -108,7 +108,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const { page, problems } = await openSignedIn(browser, { email, path: "/templates" });
     await page.getByRole("button", { name: "New template" }).click();
     await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
-    await page.getByLabel("Subject").fill("Hello {{ firstName }}");
+    await page.getByRole("textbox", { name: "Subject" }).fill("Hello {{ firstName }}");
     await page.getByRole("button", { name: "Save template" }).click();
     await page.getByRole("status").getByText("Saved").waitFor();
     await page

@@ -1,14 +1,13 @@
 // Fields as chips in texts that ProseMirror edits.
 import { Button, Popover, TextInput } from "@mantine/core";
 import type { Mark } from "prosemirror-model";
-import { NodeSelection, Plugin, type Transaction } from "prosemirror-state";
+import { NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import type { EditorProps, EditorView } from "prosemirror-view";
 import {
   type FormEvent,
   type ReactNode,
   type Ref,
   type RefObject,
-  useEffect,
   useImperativeHandle,
   useMemo,
   useRef,
@@ -30,12 +29,11 @@ export function useFieldChips(input: FieldChipsInput): { plugin: Plugin; popover
   const [opened, setOpened] = useState<OpenedField>();
   const isFixed = useRef(isReadOnly);
   isFixed.current = isReadOnly;
-  const plugin = useMemo(
-    () => createFieldPlugin((field) => isFixed.current || setOpened(field)),
-    [],
-  );
   const labels = useLabels(insertOptions);
-  useEffect(() => view.current?.setProps({ nodeViews: createFieldViews(labels) }), [view, labels]);
+  const plugin = useMemo(
+    () => createFieldPlugin(labels, (field) => isFixed.current || setOpened(field)),
+    [labels],
+  );
   const replace = (code: string | undefined) => {
     if (opened && view.current) replaceField(view.current, opened.position, code);
     setOpened(undefined);
@@ -128,7 +126,7 @@ interface OpenedField {
 }
 
 /** Makes chips of what is typed or pasted, and opens a chip by a click or Enter. */
-function createFieldPlugin(onOpen: (field: OpenedField) => void): Plugin {
+function createFieldPlugin(labels: FieldLabels, onOpen: (field: OpenedField) => void): Plugin {
   const open = (view: EditorView, position: number): boolean => {
     const node = view.state.doc.nodeAt(position);
     const element = view.nodeDOM(position);
@@ -151,6 +149,7 @@ function createFieldPlugin(onOpen: (field: OpenedField) => void): Plugin {
       return found.length ? tr : null;
     },
     props: {
+      nodeViews: createFieldViews(labels),
       handleClickOn: (view, _position, _node, nodePosition, _event, isDirect) =>
         isDirect && open(view, nodePosition),
       handleKeyDown: (view, { key }) =>
@@ -194,11 +193,12 @@ function replaceField(view: EditorView, position: number, code: string | undefin
   if (node?.type.name !== "field") return;
   const { tr } = state;
   const end = position + node.nodeSize;
-  view.dispatch(
-    code === undefined
-      ? tr.delete(position, end)
-      : tr.replaceWith(position, end, node.type.create({ code }, null, node.marks)),
-  );
+  if (code === undefined) tr.delete(position, end);
+  else {
+    tr.replaceWith(position, end, node.type.create({ code }, null, node.marks));
+    tr.setSelection(TextSelection.create(tr.doc, end));
+  }
+  view.dispatch(tr);
 }
 
 type FieldLabels = ReadonlyMap<string, string>;

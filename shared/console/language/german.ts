@@ -1586,7 +1586,6 @@ export const german: Catalog = {
     "Öffnen Sie bei {provider} {place}. Schalten Sie alle Ereignisse ein, und geben Sie " +
     "diese Adresse ein:",
   "In {timezone}.": "In {timezone}.",
-  "Inboxes show it after the subject.": "Steht im Posteingang nach dem Betreff.",
   "Inboxes show it behind the subject.": "Steht im Posteingang hinter dem Betreff.",
   "Included in the plan": "Im Tarif enthalten",
   "Insert a field": "Feld einfügen",

@@ -42,7 +42,11 @@ export function FieldInput(props: FieldInputProps) {
       labelElement="div"
       labelProps={{ id }}
     >
-      <div className={isReadOnly ? "field-input is-read-only" : "field-input"}>
+      <div
+        className={isReadOnly ? "field-input is-read-only" : "field-input"}
+        role="group"
+        aria-labelledby={id}
+      >
         <Suspense fallback={<div className="field-text">{value}</div>}>
           <FieldText
             {...rest}

@@ -86,7 +86,6 @@ export function DesignPreviewText({ label, history, ...part }: DesignPreviewText
   return (
     <FieldInput
       label={label}
-      description={t("Inboxes show it after the subject.")}
       maxLength={limits.previewText}
       dataField="previewText"
       value={draft.previewText}
