@@ -239,14 +239,14 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     const { page, problems } = await openSignedIn(browser, { email, path });
     const subject = page.getByRole("textbox", { name: "Subject" });
     await subject.fill("For ");
-    await page.getByRole("group", { name: "Subject" }).getByLabel("Insert a field").click();
+    await page.getByRole("button", { name: "Insert a field: Subject" }).click();
     await page.getByRole("menuitem", { name: "First name" }).click();
     await subject.getByRole("img", { name: "Field First name, or else “there”" }).click();
     const dialog = page.getByRole("dialog", { name: "Field" });
     await dialog.getByLabel("If it is empty, write").fill('"you"');
     await dialog.getByRole("button", { name: "Set" }).click();
     await subject.getByRole("img", { name: "Field First name, or else “”you””" }).waitFor();
-    await page.getByRole("group", { name: "Subject" }).getByLabel("Insert an emoji").click();
+    await page.getByRole("button", { name: "Insert an emoji: Subject" }).click();
     await page.getByRole("button", { name: "🎁" }).click();
     await page.getByRole("button", { name: "Save template" }).click();
     await page.getByText("Version 2").waitFor();

@@ -13,8 +13,15 @@ const groups: Record<string, string> = {
   [t("Signs")]: "➡️ ⬇️ ✔️ ❗ ❓ ⚡ 🔒 🔗 📍 📞 ✉️ 💬 🎧 🎬 📚 🎓",
 };
 
+interface EmojiMenuProps {
+  /** What the button is for, if several stand on a screen. */
+  label?: string;
+  onInsert(emoji: string): void;
+}
+
 /** Puts an emoji into a text. */
-export function EmojiMenu({ onInsert }: { onInsert(emoji: string): void }) {
+export function EmojiMenu(props: EmojiMenuProps) {
+  const { label = t("Insert an emoji"), onInsert } = props;
   const [isOpen, setOpen] = useState(false);
   const pick = (emoji: string) => {
     setOpen(false);
@@ -26,7 +33,7 @@ export function EmojiMenu({ onInsert }: { onInsert(emoji: string): void }) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={t("Insert an emoji")}
+          aria-label={label}
           title={t("Insert an emoji")}
           onClick={() => setOpen(!isOpen)}
         >

@@ -42,11 +42,7 @@ export function FieldInput(props: FieldInputProps) {
       labelElement="div"
       labelProps={{ id }}
     >
-      <div
-        className={isReadOnly ? "field-input is-read-only" : "field-input"}
-        role="group"
-        aria-labelledby={id}
-      >
+      <div className={isReadOnly ? "field-input is-read-only" : "field-input"}>
         <Suspense fallback={<div className="field-text">{value}</div>}>
           <FieldText
             {...rest}
@@ -58,12 +54,12 @@ export function FieldInput(props: FieldInputProps) {
         </Suspense>
         {!isReadOnly && (
           <>
-            <EmojiMenu onInsert={insert} />
+            <EmojiMenu label={t("Insert an emoji: {label}", { label })} onInsert={insert} />
             <InsertMenu options={insertOptions} onInsert={insert}>
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                aria-label={t("Insert a field")}
+                aria-label={t("Insert a field: {label}", { label })}
                 title={t("Insert a field")}
               >
                 <IconUserPlus size={16} />

@@ -142,7 +142,6 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
           />
         </>
       )}
-      <EmojiMenu onInsert={text.insert} />
       <InsertMenu options={insertOptions} onInsert={(inserted) => text.insert(inserted)}>
         <ActionIcon
           variant="subtle"
@@ -154,6 +153,7 @@ function TextBar({ isSingle, text, format }: TextBarProps) {
           <IconUserPlus size={16} />
         </ActionIcon>
       </InsertMenu>
+      <EmojiMenu onInsert={text.insert} />
       {link && (
         <LinkDialog
           initial={link}
