@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { secretWarnings } from "../../shared/domain/senders/config-secrets.ts";
+import * as connectProvider from "../../shared/domain/senders/connect-provider.ts";
 import * as providers from "../../shared/domain/senders/providers.ts";
 import {
   NewSendingConfig,
@@ -137,6 +138,17 @@ export const sendingConfigs = routeGroup("sending-configs", [
     returns: Deleted,
     errors: { 409: inUse },
     handle: (input) => deleteWithUses("CONFIG", input, config.remove),
+  }),
+  route("POST /sending-configs/:id/connect", "Connect the provider of a sending config", {
+    operationId: "connectSendingConfig",
+    description:
+      "Creates at the provider what the service needs, with the credentials of the config: the " +
+      "webhook that reports events, with its secret, and the domain of `fromEmail`. Returns how " +
+      "each step ended, and the DNS records to publish. Call it again at any time: it finds what " +
+      "exists, creates only what is missing, and checks the DNS records.",
+    returns: connectProvider.ConnectedProvider.meta({ id: "ConnectedProvider" }),
+    errors: { 409: "Another request connects or changes the config: wait a minute." },
+    handle: ({ caller, params }) => connectProvider.connectProvider(caller, params.id),
   }),
   route("POST /sending-configs/:id/verify", "Verify a sending config with a test email", {
     needsVerifiedEmail: true,

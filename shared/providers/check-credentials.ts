@@ -22,7 +22,8 @@ export async function checkCredentials<C extends z.ZodObject>(
 
 const isUnauthorized = ({ status }: ProviderResponse): boolean => status === 401;
 
-const secretsOf = (credentials: Record<string, unknown>): string[] =>
+/** All texts of the credentials, to be removed from error texts. */
+export const secretsOf = (credentials: Record<string, unknown>): string[] =>
   Object.values(credentials).filter((value): value is string => typeof value === "string");
 
 const text = z.string().min(1).optional().catch(undefined);
@@ -39,7 +40,7 @@ const Problem = z.object({
 });
 
 /** The message of an error, wherever a provider puts it. */
-function errorTextOf({ json, text: body }: ProviderResponse): string | undefined {
+export function errorTextOf({ json, text: body }: ProviderResponse): string | undefined {
   const problem = Problem.safeParse(json).data;
   if (!problem) return /^\s*</.test(body) ? undefined : body || undefined;
   const { message, Message, ErrorMessage, error, data, errors } = problem;

@@ -114,6 +114,19 @@ export async function readFromProvider(
   }
 }
 
+type ProviderMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Makes a request that may change the account at the provider. Throws only `NoResponse`. */
+export const requestProvider = (
+  provider: CalledAdapter,
+  request: Pick<ProviderExchange, "url" | "headers"> & {
+    method: ProviderMethod;
+    body?: ProviderExchange["body"] | undefined;
+    timeoutSeconds: number;
+    notAfter: Date;
+  },
+): Promise<ProviderResponse> => sendRequest(provider, request);
+
 const sameOutcomeForAll = (mailing: Mailing, outcome: HandOverOutcome): HandOverOutcome[] =>
   mailing.recipients.map(() => outcome);
 
@@ -170,9 +183,13 @@ async function sendRequest(
     headers,
     body,
     notAfter,
+    timeoutSeconds: seconds = timeoutSeconds,
   }: Pick<ProviderExchange, "url" | "headers"> &
-    Partial<Pick<ProviderExchange, "body">> &
-    Pick<Mailing, "notAfter"> & { method?: "GET" | "POST" },
+    Pick<Mailing, "notAfter"> & {
+      method?: ProviderMethod;
+      body?: ProviderExchange["body"] | undefined;
+      timeoutSeconds?: number;
+    },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
   // Without an idempotency key, a request that fails on an old connection leaves its mail
@@ -187,7 +204,7 @@ async function sendRequest(
       ...headers,
     },
     body: isRawBody ? body : JSON.stringify(body),
-    timeoutSeconds,
+    timeoutSeconds: seconds,
     needsFreshConnection,
     notAfter,
   });

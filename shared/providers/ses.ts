@@ -27,6 +27,7 @@ import {
 } from "./provider-http.ts";
 import { traits } from "./traits.ts";
 
+export type SesCredentials = z.output<typeof Credentials>;
 const Credentials = z.object({
   accessKeyId: credentialFields.secretField(
     "Access key id of an IAM user that may ses:SendEmail and ses:GetAccount",
@@ -106,7 +107,7 @@ export const ses: ProviderAdapter<typeof Credentials> = {
   },
 };
 
-const apiUrl = ({ region }: z.output<typeof Credentials>): string =>
+export const apiUrl = ({ region }: z.output<typeof Credentials>): string =>
   `https://email.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}/v2/email`;
 
 /** GetAccount. A quota of -1 is none. */
@@ -127,19 +128,28 @@ export async function signRequest(
   body: string,
   {
     method = "POST",
+    service = "ses",
+    contentType = "application/json",
     keys: { region, accessKeyId, secretAccessKey, sessionToken },
     at,
-  }: { method?: "GET" | "POST"; keys: z.output<typeof Credentials>; at: Date },
+  }: {
+    method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+    service?: "ses" | "sns";
+    contentType?: string;
+    keys: z.output<typeof Credentials>;
+    at: Date;
+  },
 ): Promise<Record<string, string>> {
-  const { hostname, pathname } = new URL(url);
+  const { hostname, pathname, searchParams } = new URL(url);
   const signer = new SignatureV4({
-    service: "ses",
+    service,
     region,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
     sha256: Hash.bind(null, "sha256"),
   });
-  const headers = { host: hostname, "content-type": "application/json" };
-  const request = { method, protocol: "https:", hostname, path: pathname, headers, body };
+  const headers = { host: hostname, "content-type": contentType };
+  const query = Object.fromEntries(searchParams);
+  const request = { method, protocol: "https:", hostname, path: pathname, query, headers, body };
   const { host: _, ...signed } = (await signer.sign(request, { signingDate: at })).headers;
   return signed;
 }

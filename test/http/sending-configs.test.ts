@@ -477,6 +477,11 @@ test.runIf(atHome)(
   },
 );
 
+/** The webhooks of a new account are its own. */
+const freshAccount = async (provider: string) =>
+  (await read<{ providers: Keys }>("/sandbox")).providers[provider]!;
+const connectedProviders = ["sendgrid", "ses", "postmark", "mailgun", "resend"];
+
 const flip = (text: string) => text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");
 
 test.runIf(atHome).each(providerKeysInOrder)(
@@ -501,6 +506,71 @@ test.runIf(atHome).each(providerKeysInOrder)(
     expect(refused.error).not.toContain(wrong[name]);
     const { body } = await client.call<object>("GET", "/sending-configs");
     expect(body.data).toMatchObject({ sendingConfigs: [] });
+  },
+);
+
+interface Connected {
+  steps: { step: string; state: string; code: string; message: string }[];
+  domain: { name: string; dnsRecords: { provider: string | null; state: string }[] } | null;
+}
+
+test.runIf(atHome).each(connectedProviders)(
+  "%s is connected in one step: its events arrive, and a second run changes nothing",
+  async (provider) => {
+    const client = await signedUp();
+    const connect = async (id: number) =>
+      expectStatus(200, await client.call<Connected>("POST", `/sending-configs/${id}/connect`)).body
+        .data;
+    const { credentials } = await freshAccount(provider);
+    const { id } = await added(client, {
+      provider,
+      credentials,
+      fromEmail: `hello@connect-${provider}-${Date.now()}.example.com`,
+    });
+    const { steps, domain } = await connect(id);
+    const stateOf = (name: string) => steps.find(({ step }) => step === name)?.state;
+    expect([stateOf("account"), stateOf("webhook")]).toEqual(["done", "created"]);
+    expect(domain!.dnsRecords.some((record) => record.provider === provider)).toBe(true);
+    expectStatus(200, await verify(client, id));
+    await waitFor(async () => {
+      const { body } = await client.call<Config>("GET", `/sending-configs/${id}`);
+      expect(body.data.firstEventAt).toEqual(expect.any(String));
+    });
+    const again = await connect(id);
+    expect(again.steps.map(({ state }) => state)).not.toContain("created");
+    expect(again.steps.find(({ step }) => step === "events")?.state).toBe("done");
+    for (const { message } of again.steps)
+      for (const [name, value] of Object.entries(credentials))
+        if (/key/i.test(name)) expect(message).not.toContain(value);
+  },
+);
+
+test.runIf(atHome)("a key that the provider does not know connects nothing", async () => {
+  const client = await signedUp();
+  const { credentials } = sandbox.resend!;
+  const wrong = { apiKey: flip(credentials.apiKey!) };
+  const { id } = await added(client, { provider: "resend", credentials: wrong });
+  const answer = await client.call<Connected>("POST", `/sending-configs/${id}/connect`);
+  const { steps } = expectStatus(200, answer).body.data;
+  expect(steps).toMatchObject([{ step: "account", state: "failed", code: "key_refused" }]);
+  const { body } = await client.call<object>("GET", "/domains");
+  expect(body.data).toMatchObject({ domains: [] });
+});
+
+test.runIf(atHome)(
+  "an SMTP server is asked for a login, and only the domain is added",
+  async () => {
+    const client = await signedUp();
+    const { credentials } = sandbox.smtp!;
+    const { id } = await added(client, { provider: "smtp", credentials });
+    const answer = await client.call<Connected>("POST", `/sending-configs/${id}/connect`);
+    const { steps } = expectStatus(200, answer).body.data;
+    expect(steps.map(({ code }) => code)).toEqual([
+      "account_known",
+      "no_webhooks",
+      "domain_listed",
+      "dns_missing",
+    ]);
   },
 );
 

@@ -8,6 +8,7 @@ import type { createAccounts } from "../../infra/local/sandbox/accounts.ts";
 import type { openInbox, renderPart } from "../../infra/local/sandbox/inbox.ts";
 import type { createDispatch } from "../../infra/local/sandbox/provider-server.ts";
 import type { createProviders } from "../../infra/local/sandbox/providers/providers.ts";
+import type { openResources } from "../../infra/local/sandbox/resources.ts";
 import type { createSnsTopics } from "../../infra/local/sandbox/sns.ts";
 import type { createSelfSignedCert } from "../../infra/local/sandbox/sns-certificate.ts";
 import type {
@@ -43,6 +44,7 @@ export interface Sandbox {
   createSnsTopics: typeof createSnsTopics;
   SandboxRefusal: typeof SandboxRefusal;
   formatEvent: typeof formatEvent;
+  openResources: typeof openResources;
   openWebhookTargets: typeof openWebhookTargets;
 }
 export type SandboxCode = CreateInstance<Sandbox>;
@@ -54,6 +56,7 @@ export const loadSandbox = (): Promise<SandboxCode> =>
     export { openInbox, renderPart } from "./infra/local/sandbox/inbox.ts";
     export { createDispatch } from "./infra/local/sandbox/provider-server.ts";
     export { createProviders } from "./infra/local/sandbox/providers/providers.ts";
+    export { openResources } from "./infra/local/sandbox/resources.ts";
     export { createSelfSignedCert } from "./infra/local/sandbox/sns-certificate.ts";
     export { createSnsTopics } from "./infra/local/sandbox/sns.ts";
     export { SandboxRefusal } from "./infra/local/sandbox/types.ts";
@@ -181,6 +184,7 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     webhookTargets,
   );
   const providers = sandbox.createProviders(topics);
+  const resources = sandbox.openResources();
   /** In some worlds nobody has entered the webhook URLs at the providers. */
   const postsEvents = random() < 0.75;
   /** When the searches of the providers find a mail, by its id in the inbox. */
@@ -201,7 +205,7 @@ export function createOutside({ time, random, network, ...options }: OutsideOpti
     providers.map((provider) => [
       provider.key,
       sandbox.createDispatch(provider, {
-        accounts,
+        ...{ accounts, resources, webhookTargets },
         schedule: { add() {}, of: () => [], remove() {} },
         inbox: {
           filter: (matches) =>

@@ -75,6 +75,7 @@ const extras = [
   "POST /templates/{id}/check", // links, images, size
   "POST /templates/{id}/test", // test mails
   "POST /sending-configs/check-credentials", // before a typed key is stored
+  "POST /sending-configs/{id}/connect", // webhook and domain at the provider
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",

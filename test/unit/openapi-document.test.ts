@@ -23,7 +23,7 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 );
 
 const verbs = (
-  "accept add adjust apply cancel change check confirm count create delete disable enable " +
+  "accept add adjust apply cancel change check confirm connect count create delete disable enable " +
   "enroll explain export get identify import leave list log merge pause preview publish receive " +
   "remove " +
   "render replace request resend reset resolve restore resume retry revoke rotate save schedule " +

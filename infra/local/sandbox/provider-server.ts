@@ -7,6 +7,7 @@ import { findBrowserRefusal } from "../local-access.ts";
 import type { SandboxAccounts } from "./accounts.ts";
 import type { SandboxInbox } from "./inbox.ts";
 import { notSupported, parseJson, refuse } from "./request-reader.ts";
+import type { SandboxResources } from "./resources.ts";
 import type { MailSchedule } from "./schedule.ts";
 import { createFlakyTracker, isVerifiedSender, simulatedOutcome } from "./simulator.ts";
 import {
@@ -18,6 +19,7 @@ import {
   type SandboxRequest,
   type SandboxResponse,
 } from "./types.ts";
+import type { WebhookTargets } from "./webhook-targets.ts";
 
 export interface ProviderServer {
   origin: string;
@@ -31,6 +33,8 @@ export interface ServerContext {
   /** Receives mails with a later delivery time. */
   schedule: Pick<MailSchedule, "add" | "of" | "remove">;
   inbox: Pick<SandboxInbox, "filter">;
+  resources: SandboxResources;
+  webhookTargets: Pick<WebhookTargets, "create" | "removeUrl">;
   /** Responds to requests that need no credentials. */
   servePublic?(request: SandboxRequest): Promise<SandboxResponse | undefined>;
 }
@@ -149,6 +153,14 @@ function createCall({
           (typeof matches === "string" ? mail.messageId === matches : matches(mail)),
       ),
     scheduled,
+    resources: context.resources.of(provider.key, account.id),
+    watch: (url, options = {}) =>
+      context.webhookTargets.create(url, {
+        provider: provider.key,
+        account: account.id,
+        ...options,
+      }),
+    unwatch: (url) => context.webhookTargets.removeUrl(url),
     cancel(id) {
       const found = scheduled(id);
       schedule.remove(found);

@@ -7,6 +7,7 @@ import { openInbox } from "./inbox.ts";
 import { handleLocalRequest, type LocalRequest, type LocalResponse } from "./inbox-routes.ts";
 import { type ServerContext, startProviderServer } from "./provider-server.ts";
 import { createProviders } from "./providers/providers.ts";
+import { openResources } from "./resources.ts";
 import { loadRootKeys } from "./root-keys.ts";
 import { openSchedule } from "./schedule.ts";
 import { smtpCredentials, startSmtpServer } from "./smtp-server.ts";
@@ -68,7 +69,10 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
     const account = accounts.findById(due.account);
     if (provider && account) accept(drafts, provider, account);
   });
-  const serverContext: ServerContext = { accounts, accept, schedule, inbox };
+  const resources = openResources(folder && join(folder, "resources.json"));
+  const serverContext: ServerContext = {
+    ...{ accounts, accept, schedule, inbox, resources, webhookTargets },
+  };
   const servers = await Promise.all(
     providers.map(async (provider) => {
       const server = await startProviderServer(

@@ -15,12 +15,14 @@ export function findSignatureError(
 ): string | undefined {
   const [date, region, service] = auth.scope;
   const at = request.headers["x-amz-date"] ?? "";
-  if (service !== "ses") return `Credential should be scoped to correct service: 'ses'.`;
+  if (service !== "ses" && service !== "sns")
+    return `Credential should be scoped to correct service: 'ses'.`;
   if (!at.startsWith(date) || Math.abs(clock.now().getTime() - parseAmzDate(at)) > 900_000)
     return `Signature expired: ${at} is now earlier or later than allowed.`;
   if (!["host", "x-amz-date"].every((name) => auth.signedHeaders.includes(name)))
     return "'Host' and 'X-Amz-Date' must be signed headers.";
-  const hosts = [request.headers.host ?? "", `email.${region}.amazonaws.com`];
+  const realHost = `${service === "ses" ? "email" : service}.${region}.amazonaws.com`;
+  const hosts = [request.headers.host ?? "", realHost];
   const signing = { at, bodyHash: hash(request.body), secretAccessKey };
   const isValid = hosts.some((host) => {
     const signedRequest = { ...request, headers: { ...request.headers, host } };

@@ -24,12 +24,12 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
   const pendingConfirmations = new Map<string, Promise<boolean>>();
   const confirmByToken = new Map<string, () => void>();
 
-  async function signMessage(account: SandboxAccount, fields: SnsMessage): Promise<WebhookPost> {
+  async function signMessage(topic: string, fields: SnsMessage): Promise<WebhookPost> {
     const { privateKey, certificate } = await keys.snsSigningKey();
     const unsigned: SnsMessage = {
       ...fields,
       MessageId: randomUUID(),
-      TopicArn: topicArn(account),
+      TopicArn: topic,
       Timestamp: clock.now().toISOString(),
       SignatureVersion: "2",
       SigningCertURL: `${origin}${certificatePath(certificate)}`,
@@ -42,9 +42,9 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
       "user-agent": "Amazon Simple Notification Service Agent",
       "x-amz-sns-message-type": unsigned.Type!,
       "x-amz-sns-message-id": unsigned.MessageId!,
-      "x-amz-sns-topic-arn": topicArn(account),
+      "x-amz-sns-topic-arn": topic,
       ...(unsigned.Type === "Notification" && {
-        "x-amz-sns-subscription-arn": subscriptionArn(account),
+        "x-amz-sns-subscription-arn": subscriptionOf(topic),
       }),
     };
     return { body: JSON.stringify({ ...unsigned, Signature: signature }), headers: () => headers };
@@ -55,16 +55,17 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
     hook: WebhookTarget,
     account: SandboxAccount,
   ): Promise<boolean> {
+    const topic = hook.topicArn ?? topicArn(account);
     const token = account.deriveHex(`subscribe ${hook.url}`, 128);
     const visited = new Promise<true>((resolve) =>
-      confirmByToken.set(`${topicArn(account)} ${token}`, () => resolve(true)),
+      confirmByToken.set(`${topic} ${token}`, () => resolve(true)),
     );
-    const query = `Action=ConfirmSubscription&TopicArn=${topicArn(account)}&Token=${token}`;
-    const { body, headers } = await signMessage(account, {
+    const query = `Action=ConfirmSubscription&TopicArn=${topic}&Token=${token}`;
+    const { body, headers } = await signMessage(topic, {
       Type: "SubscriptionConfirmation",
       Token: token,
       Message:
-        `You have chosen to subscribe to the topic ${topicArn(account)}.\nTo confirm the ` +
+        `You have chosen to subscribe to the topic ${topic}.\nTo confirm the ` +
         "subscription, visit the SubscribeURL included in this message.",
       SubscribeURL: `${origin}/?${query}`,
     });
@@ -79,15 +80,13 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
   }
 
   return {
-    createNotification: (
-      account: SandboxAccount,
-      event: Record<string, unknown>,
-    ): Promise<WebhookPost> =>
-      signMessage(account, {
+    targets: hooks,
+    createNotification: (topic: string, event: Record<string, unknown>): Promise<WebhookPost> =>
+      signMessage(topic, {
         Type: "Notification",
         Subject: "Amazon SES Email Event Notification",
         Message: `${JSON.stringify(event)}\n`,
-        UnsubscribeURL: `${origin}/?Action=Unsubscribe&SubscriptionArn=${subscriptionArn(account)}`,
+        UnsubscribeURL: `${origin}/?Action=Unsubscribe&SubscriptionArn=${subscriptionOf(topic)}`,
       }),
     /**
      * Confirms the subscription if it is not confirmed yet. Returns false when that fails. Targets
@@ -120,10 +119,10 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
   };
 }
 
-const topicArn = (account: SandboxAccount) =>
-  `arn:aws:sns:us-east-1:${awsAccountNumber(account)}:ses-events`;
-const subscriptionArn = (account: SandboxAccount) =>
-  `${topicArn(account)}:c9135db0-26c4-47ec-8998-413945fb5a96`;
+/** The first topic of an account is that of the webhook URLs of its saved sending configs. */
+export const topicArn = (account: SandboxAccount, name = "ses-events"): string =>
+  `arn:aws:sns:us-east-1:${awsAccountNumber(account)}:${name}`;
+const subscriptionOf = (topic: string) => `${topic}:c9135db0-26c4-47ec-8998-413945fb5a96`;
 
 /** The 12-digit number of an AWS account. */
 export const awsAccountNumber = (account: SandboxAccount): string =>
@@ -152,16 +151,16 @@ const stringToSign = (message: SnsMessage) =>
     .map((name) => `${name}\n${message[name]}\n`)
     .join("");
 
-const xml = (status: number, body: string): SandboxResponse => ({
+export const xml = (status: number, body: string): SandboxResponse => ({
   status,
   headers: { "content-type": "text/xml" },
   body,
 });
-const snsNamespace = 'xmlns="http://sns.amazonaws.com/doc/2010-03-31/"';
+export const snsNamespace = 'xmlns="http://sns.amazonaws.com/doc/2010-03-31/"';
 const confirmation = (arn: string) =>
   [
     `<ConfirmSubscriptionResponse ${snsNamespace}><ConfirmSubscriptionResult>`,
-    `<SubscriptionArn>${arn}:c9135db0-26c4-47ec-8998-413945fb5a96</SubscriptionArn>`,
+    `<SubscriptionArn>${subscriptionOf(arn)}</SubscriptionArn>`,
     `</ConfirmSubscriptionResult><ResponseMetadata><RequestId>${randomUUID()}</RequestId>`,
     "</ResponseMetadata></ConfirmSubscriptionResponse>",
   ].join("");

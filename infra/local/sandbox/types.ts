@@ -1,5 +1,6 @@
 // Types that the ten sandbox providers share: requests, accepted mails, events and webhooks.
 import type { Attachment, Mailbox } from "../../../shared/providers/provider-adapter.ts";
+import type { AccountResources } from "./resources.ts";
 
 export type { Attachment, Mailbox };
 
@@ -121,6 +122,12 @@ export interface WebhookTarget {
   url: string;
   /** SNS only: the receiver confirmed the subscription. */
   confirmed?: boolean;
+  /** The account created it by the API of the provider, so a saved config does not replace it. */
+  isCreated?: true;
+  /** SNS only: the topic, if it is not the first one of the account. */
+  topicArn?: string;
+  /** SparkPost only: the password that it sends, if it is not that of the account. */
+  password?: string;
 }
 
 export interface WebhookPost {
@@ -162,6 +169,15 @@ export interface SandboxCall {
   scheduled(id?: string): Scheduled[];
   /** Removes scheduled mails. Returns false when there are none with this id. */
   cancel(id: string): boolean;
+  /** What the account has created. */
+  resources: AccountResources;
+  /** Posts the events of the account to this URL from now on, if it names a sending config. */
+  watch(
+    url: string,
+    options?: Pick<WebhookTarget, "topicArn" | "password">,
+  ): WebhookTarget | undefined;
+  /** Posts no more events to this URL. */
+  unwatch(url: string): void;
 }
 
 export interface WebhookProfile {

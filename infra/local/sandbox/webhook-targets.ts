@@ -48,6 +48,9 @@ export function openWebhookTargets(file: string | undefined, accounts: SandboxAc
       if (!provider || typeof id !== "number" || typeof webhookUrl !== "string") return undefined;
       const account = accounts.findByApiKey(provider, keyIn(parseBody(requestBody)));
       if (!account) return undefined;
+      const stored = targets.get(id);
+      if (stored?.isCreated && stored.account === account.id && stored.provider === key)
+        return undefined;
       const secret = encodeURIComponent(provider.webhook.deriveSecret(account));
       const target: WebhookTarget = {
         configId: id,
@@ -58,6 +61,21 @@ export function openWebhookTargets(file: string | undefined, accounts: SandboxAc
       saveTarget(id, target);
       return target;
     },
+    /** Returns the target that a request to the provider's API created. */
+    create(
+      url: string,
+      target: Omit<WebhookTarget, "configId" | "url" | "confirmed">,
+    ): WebhookTarget | undefined {
+      const configId = configIdOf(url);
+      if (!configId) return undefined;
+      const created: WebhookTarget = { ...target, configId, url, isCreated: true };
+      saveTarget(configId, created);
+      return created;
+    },
+    removeUrl(url: string): void {
+      const configId = configIdOf(url);
+      if (configId && targets.get(configId)?.url === url) saveTarget(configId, undefined);
+    },
     listFor: (provider: string, account: string): WebhookTarget[] =>
       [...targets.values()]
         .filter((target) => target.provider === provider && target.account === account)
@@ -67,6 +85,9 @@ export function openWebhookTargets(file: string | undefined, accounts: SandboxAc
     find: (target: WebhookTarget): WebhookTarget | undefined => targets.get(target.configId),
   };
 }
+
+const configIdOf = (url: string): number =>
+  Number(URL.parse(url)?.searchParams.get("config_id") ?? 0);
 
 type Json = Record<string, unknown>;
 

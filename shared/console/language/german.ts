@@ -131,13 +131,20 @@ export const german: Catalog = {
   "A field of your own": "Ein eigenes Feld",
   "API keys for your programs": "API-Schlüssel für Ihre Programme",
   "Access data of the provider": "Zugangsdaten des Anbieters",
+  "Add {detail} in your account at {provider}. This key cannot do it.":
+    "Legen Sie {detail} in Ihrem Konto bei {provider} an. Dieser Schlüssel kann es nicht.",
+  "All DNS records are there.": "Alle DNS-Einträge sind da.",
   "An authenticator app is set up already. Turn it off before you add another.":
     "Eine Authenticator-App ist schon eingerichtet. Schalten Sie sie ab, bevor Sie eine " +
     "andere hinzufügen.",
+  "An SMTP server needs no more than the records below.":
+    "Ein SMTP-Server braucht nur die Einträge unten.",
   "Another contact has this external id.": "Ein anderer Kontakt hat diese externe Kennung.",
   "Another organization has verified this domain. It must be deleted there first.":
     "Eine andere Organisation hat diese Domain bestätigt. Sie muss zuerst dort gelöscht werden.",
   "At most {limit} are possible.": "Höchstens {limit} sind möglich.",
+  "By hand": "Von Hand",
+  "Check again": "Erneut prüfen",
   "Choose a password without your name, your address and the name of this service.":
     "Wählen Sie ein Passwort ohne Ihren Namen, Ihre Adresse und den Namen dieses Dienstes.",
   "Choose a time in the future.": "Wählen Sie eine Zeit in der Zukunft.",
@@ -151,7 +158,9 @@ export const german: Catalog = {
     "einen Wiederherstellungscode.",
   "Confirm your email address first: open the link that we sent you.":
     "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Öffnen Sie den Link, den wir Ihnen gesendet haben.",
+  "Connect everything": "Alles verbinden",
   "Correct the marked fields.": "Korrigieren Sie die markierten Felder.",
+  "Domain at the provider": "Domain beim Anbieter",
   "Emails were sent from this site, so it cannot be deleted.":
     "Von dieser Website wurden E-Mails gesendet, deshalb kann sie nicht gelöscht werden.",
   "Enter a colour, such as #1f5fbf.": "Geben Sie eine Farbe ein, zum Beispiel #1f5fbf.",
@@ -178,8 +187,10 @@ export const german: Catalog = {
   "Enter one line only.": "Geben Sie nur eine Zeile ein.",
   "Files of this type are not taken here.": "Dateien dieser Art gehen hier nicht.",
   "Fill in this field.": "Füllen Sie dieses Feld aus.",
+  "First report": "Erste Meldung",
   "Guides and reference for developers": "Anleitungen und Referenz für Entwickler",
   Help: "Hilfe",
+  "Links with your domain": "Links mit Ihrer Domain",
   "Marketing email must show your postal address. Enter it under Settings, Compliance.":
     "Werbe-E-Mails müssen Ihre Postanschrift zeigen. Geben Sie sie unter Einstellungen, " +
     "Compliance ein.",
@@ -188,8 +199,15 @@ export const german: Catalog = {
     "Absender hinzu.",
   "Nobody can read this message any more: it was revoked before.":
     "Niemand kann diese Nachricht mehr lesen: Sie wurde schon widerrufen.",
+  "Not there yet: {detail}": "Noch nicht da: {detail}",
+  "Nothing has been reported yet. Send a test email.":
+    "Es wurde noch nichts gemeldet. Senden Sie eine Test-E-Mail.",
+  "Or do it by hand:": "Oder von Hand:",
+  "Ownership at the provider": "Besitz beim Anbieter",
+  "Reports of the provider": "Meldungen des Anbieters",
   Rules: "Regeln",
   "Sender name": "Name des Absenders",
+  "Set the sender address first.": "Tragen Sie zuerst die Absenderadresse ein.",
   "Show help and shortcuts": "Hilfe und Tastenkürzel zeigen",
   "Show more": "Mehr anzeigen",
   "Sign in once with single sign-on before you require it.":
@@ -222,6 +240,11 @@ export const german: Catalog = {
     "Das ist mehr, als auf einmal geht. Teilen Sie es auf.",
   "That is too large. Make it smaller, or do it in parts.":
     "Das ist zu groß. Verkleinern Sie es, oder teilen Sie es auf.",
+  "The account at {provider} can send.": "Das Konto bei {provider} kann senden.",
+  "The account cannot send. {provider} says: {detail}":
+    "Das Konto kann nicht senden. {provider} meldet: {detail}",
+  "The account is restricted. {provider} says: {detail}":
+    "Das Konto ist eingeschränkt. {provider} meldet: {detail}",
   "The API key does not have the right to do this.": "Der API-Schlüssel hat dazu nicht das Recht.",
   "The CAPTCHA does not answer. Try again in a few minutes.":
     "Das CAPTCHA antwortet nicht. Versuchen Sie es in ein paar Minuten noch einmal.",
@@ -239,6 +262,9 @@ export const german: Catalog = {
     "Die Konsole und der Dienst passen nicht zusammen. Laden Sie die Seite neu.",
   "The console was opened at an address that this installation does not know.":
     "Die Konsole wurde unter einer Adresse geöffnet, die diese Installation nicht kennt.",
+  "The domain cannot be used: {detail}": "Die Domain kann nicht verwendet werden: {detail}",
+  "The domain was added at {provider}. Publish the DNS records below.":
+    "Die Domain wurde bei {provider} angelegt. Veröffentlichen Sie die DNS-Einträge unten.",
   "The email address or the password is wrong.": "Die E-Mail-Adresse oder das Passwort ist falsch.",
   "The emails of this month are used up. Buy credits, or choose a larger plan.":
     "Die E-Mails dieses Monats sind aufgebraucht. Kaufen Sie Guthaben, oder wählen Sie " +
@@ -250,6 +276,9 @@ export const german: Catalog = {
   "The history of a merged contact is still moving. Try again in a moment.":
     "Der Verlauf eines zusammengeführten Kontakts wird noch übertragen. Versuchen Sie es " +
     "gleich noch einmal.",
+  "The key may not do this. Allow it at {provider}, or do it by hand: {detail}":
+    "Der Schlüssel darf das nicht. Erlauben Sie es bei {provider}, oder erledigen Sie es von " +
+    "Hand: {detail}",
   "The link was used before or has expired. Ask for a new one.":
     "Der Link wurde schon verwendet oder ist abgelaufen. Fordern Sie einen neuen an.",
   "The passphrase is wrong.": "Die Passphrase ist falsch.",
@@ -257,6 +286,9 @@ export const german: Catalog = {
   "The provider does not answer. Try again later.":
     "Der Anbieter antwortet nicht. Versuchen Sie es später noch einmal.",
   "The provider refused this.": "Der Anbieter hat das abgelehnt.",
+  "The quota at {provider} is used up: {detail}":
+    "Das Kontingent bei {provider} ist aufgebraucht: {detail}",
+  "The reports of {provider} were corrected.": "Die Meldungen von {provider} wurden berichtigt.",
   "The same request is still running. Wait a moment.":
     "Dieselbe Anfrage läuft noch. Warten Sie einen Moment.",
   "The sequence is archived. Open it again before you add people.":
@@ -271,6 +303,8 @@ export const german: Catalog = {
     "noch einmal.",
   "The signature is not valid.": "Die Signatur ist nicht gültig.",
   "The snippet would contain itself.": "Der Baustein würde sich selbst enthalten.",
+  "The subscription is not confirmed yet. Check again in a minute.":
+    "Das Abonnement ist noch nicht bestätigt. Prüfen Sie in einer Minute erneut.",
   "The text has characters that cannot be stored.":
     "Der Text hat Zeichen, die nicht gespeichert werden können.",
   "There is a contact with this address already.":
@@ -3497,6 +3531,9 @@ export const german: Catalog = {
     "Ihre Firma oder Ihr Projekt. Später änderbar.",
   "Your fields": "Ihre Felder",
   "Your first email has left.": "Ihre erste E-Mail ist unterwegs.",
+  "Your key sets up {provider}: reports, domain and signature. What exists is kept.":
+    "Ihr Schlüssel richtet {provider} ein: Meldungen, Domain und Signatur. Was es schon gibt, " +
+    "bleibt.",
   "Your order {{ orderNumber }}": "Ihre Bestellung {{ orderNumber }}",
   "Your other sessions are signed out.": "Ihre anderen Sitzungen werden abgemeldet.",
   "Your own fields": "Ihre eigenen Felder",
@@ -3696,6 +3733,17 @@ export const german: Catalog = {
   "{pixels} pixels": "{pixels} Pixel",
   "{processed} of {total, plural, one {# row} other {# rows}}":
     "{processed} von {total, plural, one {# Zeile} other {# Zeilen}}",
+  "{provider} cannot reach {detail}. The service needs a public https address for the reports.":
+    "{provider} kann {detail} nicht erreichen. Der Dienst braucht für die Meldungen eine " +
+    "öffentliche https-Adresse.",
+  "{provider} did not answer in time. Check again.":
+    "{provider} hat nicht rechtzeitig geantwortet. Prüfen Sie erneut.",
+  "{provider} does not know the key: {detail}": "{provider} kennt den Schlüssel nicht: {detail}",
+  "{provider} has reported something.": "{provider} hat etwas gemeldet.",
+  "{provider} has verified the domain.": "{provider} hat die Domain verifiziert.",
+  "{provider} knows the key, and tells no more about the account.":
+    "{provider} kennt den Schlüssel und sagt nicht mehr über das Konto.",
+  "{provider} refused it: {detail}": "{provider} hat es abgelehnt: {detail}",
   "{provider} reports since {firstEventAt}.": "{provider} meldet seit {firstEventAt}.",
   ["{queued, plural, one {# email that still waits is} other {# emails that still wait " +
     "are}} not sent. Emails that left cannot be taken back. A cancelled campaign cannot be " +
@@ -3703,6 +3751,11 @@ export const german: Catalog = {
     "{queued, plural, one {# noch wartende E-Mail wird} other {# noch wartende E-Mails " +
     "werden}} nicht gesendet. Bereits versandte E-Mails lassen sich nicht zurückholen. " +
     "Eine abgebrochene Kampagne kann nicht fortgesetzt werden.",
+  "{provider} reports to another address already, which is kept: {detail}":
+    "{provider} meldet schon an eine andere Adresse, die bleibt: {detail}",
+  "{provider} reports to this service from now on.": "{provider} meldet ab jetzt an diesen Dienst.",
+  "{provider} reports to this service.": "{provider} meldet an diesen Dienst.",
+  "{provider} waits for the DNS records below.": "{provider} wartet auf die DNS-Einträge unten.",
   "{reasonmark} since {createdAt}. {meaning}": "{reasonmark} seit {createdAt}. {meaning}",
   "{recipient} gets no further summary of this site.":
     "{recipient} erhält keine weitere Zusammenfassung dieser Website.",

@@ -14,6 +14,8 @@ const purposes: Record<DnsRecord["purpose"], string> = {
   spf: t("Allowed senders (SPF)"),
   dmarc: t("Policy (DMARC)"),
   return_path: t("Bounce address"),
+  verification: t("Ownership at the provider"),
+  tracking: t("Links with your domain"),
 };
 const tones = { found: "good", pending: "warn", wrong: "bad" } as const;
 

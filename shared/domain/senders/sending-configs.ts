@@ -1,5 +1,12 @@
 // Sending configs: the organization's own accounts at mail providers.
-import { absent, all, any, equals, present } from "../../adapters/dynamodb/conditions.ts";
+import {
+  absent,
+  all,
+  any,
+  type Condition,
+  equals,
+  present,
+} from "../../adapters/dynamodb/conditions.ts";
 import {
   put,
   remove as removeItem,
@@ -11,6 +18,7 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config as settings } from "../../config.ts";
 import { conflict, invalid } from "../../errors.ts";
+import * as leases from "../../kernel/leases.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { queueNotice } from "../../kernel/security-notices.ts";
@@ -145,6 +153,29 @@ export async function setVerified(
   );
 }
 
+/**
+ * Stores what the owner of the lease has made at the provider: its secret, or credentials with a
+ * further name. The config stays verified. 409 if another request has changed the config.
+ */
+export async function storeConnection(
+  { orgId }: CallerScope,
+  config: SendingConfig,
+  {
+    lease,
+    webhookSecret,
+    credentials,
+  }: Pick<SendingConfigChanges, "webhookSecret" | "credentials"> & { lease: leases.Lease },
+): Promise<void> {
+  const { id } = config;
+  const set = {
+    ...(credentials && (await encryptCredentials(orgId, id, credentials))),
+    ...(webhookSecret && {
+      sealedWebhookSecret: await encryptWebhookSecret(orgId, id, webhookSecret),
+    }),
+  };
+  await write(changeWrite(orgId, config, { set, condition: leases.isOwnerCondition(lease) }));
+}
+
 /** Stores that the provider reports events, unless that is stored already. */
 export async function setReporting({ orgId }: CallerScope, id: number): Promise<void> {
   const isFirst = any(absent("firstEventAt"), equals("firstEventAt", null));
@@ -233,13 +264,17 @@ const inboundPointerWrite = (orgId: number, id: number, providerKey: string) =>
 const changeWrite = (
   orgId: number,
   { id, revision }: SendingConfig,
-  { set, remove: removed = [] }: { set: object; remove?: string[] },
+  {
+    set,
+    remove: removed = [],
+    condition,
+  }: { set: object; remove?: string[]; condition?: Condition },
 ) =>
   updateItem(
     keys.record(orgId, "CONFIG", id),
     { set: { ...set, updatedAt: now().toISOString() }, remove: removed },
     {
-      if: equals("revision", revision),
+      if: condition ? all(equals("revision", revision), condition) : equals("revision", revision),
       orThrow: conflict(
         "The sending config was changed or deleted by another request: read it again, then retry",
       ),

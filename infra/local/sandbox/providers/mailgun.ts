@@ -2,6 +2,7 @@
 // signed webhooks.
 import { createHmac } from "node:crypto";
 import * as clock from "../../../../shared/clock.ts";
+import { mailgunAccountRoutes } from "../account-apis/mailgun.ts";
 import { readMailbox, readMailboxes } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderMailgunVariables } from "../merge-syntax.ts";
@@ -175,6 +176,10 @@ export const mailgun: SandboxProvider = {
     "POST /v3/:domain/messages": send,
     "GET /v3/:domain/events": searchEvents,
     "GET /v3/:domain/events/:page": searchEvents,
+    ...mailgunAccountRoutes({
+      sendingDomain,
+      signingKey: (account) => webhook.deriveSecret(account),
+    }),
     "GET /:version/domains/:domain": ({ params: [, name] }) =>
       name === sendingDomain ? ok(domain) : unknownDomain(name),
     "GET /": { status: 200, body: "Mailgun Magnificent API" },

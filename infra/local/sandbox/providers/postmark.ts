@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { postmarkAccountRoutes } from "../account-apis/postmark.ts";
 import { readMailbox, readMailboxes } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import {
@@ -172,6 +173,7 @@ export const postmark: SandboxProvider = {
     "POST /email/withTemplate": () => noTemplates,
     "POST /email/batchWithTemplates": () => noTemplates,
     "GET /messages/outbound/:id/details": readMail,
+    ...postmarkAccountRoutes,
     "GET /server": ({ account }) =>
       ok({
         ID: Number.parseInt(account.deriveHex("postmark server", 6), 16),

@@ -3,6 +3,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { resendAccountRoutes } from "../account-apis/resend.ts";
 import { readMailbox } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import {
@@ -209,20 +210,7 @@ export const resend: SandboxProvider = {
     "PATCH /emails/:id": reschedule,
     "POST /emails/:id/cancel": ({ cancel, params: [id = ""] }) =>
       cancel(id) ? ok({ object: "email", id }) : notFound(`scheduled email ${id}`),
-    "GET /domains": ok({
-      object: "list",
-      has_more: false,
-      data: [
-        {
-          id: "d91cd9bd-1176-453e-8fc1-35364d380206",
-          name: "pennymail.test",
-          status: "verified",
-          region: "us-east-1",
-          open_tracking: true,
-          click_tracking: true,
-        },
-      ],
-    }),
+    ...resendAccountRoutes((account) => webhook.deriveSecret(account)),
   },
   maxBytes: 60 * 1024 * 1024,
   errors: {

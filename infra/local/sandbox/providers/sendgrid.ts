@@ -10,6 +10,7 @@ import {
 } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { sendgridAccountRoutes } from "../account-apis/sendgrid.ts";
 import { replaceLiterally } from "../merge-syntax.ts";
 import {
   acceptByTime,
@@ -221,6 +222,7 @@ export const sendgrid: SandboxProvider = {
       body: { batch_id: randomBytes(24).toString("base64url") },
     }),
     "POST /v3/user/scheduled_sends": cancelScheduled,
+    ...sendgridAccountRoutes((account) => keyPair(account).publicKey),
     "GET /v3/scopes": ok({ scopes: ["mail.send", "sender_verification_eligible"] }),
   },
   maxBytes: 30 * 1024 * 1024,

@@ -4,6 +4,12 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { parseAuthorization } from "../../aws-signature.ts";
+import {
+  answerSns,
+  firstConfigurationSet,
+  hasConfigurationSet,
+  sesAccountRoutes,
+} from "../account-apis/ses.ts";
 import { isValidEmail, readMailbox } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { findUnrenderable, renderHandlebars } from "../merge-syntax.ts";
@@ -21,7 +27,7 @@ import {
   unsupported,
 } from "../request-reader.ts";
 import { findSignatureError } from "../sigv4.ts";
-import { awsAccountNumber, type SnsTopics } from "../sns.ts";
+import { awsAccountNumber, type SnsTopics, topicArn } from "../sns.ts";
 import {
   type AcceptedMail,
   type CapturedContent,
@@ -259,10 +265,11 @@ const createWebhook = (topics: SnsTopics): WebhookProfile => ({
       : eventType.charAt(0).toLowerCase() + eventType.slice(1)]: details,
   }),
   eventsPerPost: 1,
-  buildPost([event = {}], _target, account) {
+  buildPost([event = {}], target, account) {
     const { mail, ...rest } = event as { mail?: object };
     const sendingAccountId = awsAccountNumber(account);
-    return topics.createNotification(account, { ...rest, mail: { ...mail, sendingAccountId } });
+    const topic = target.topicArn ?? topicArn(account);
+    return topics.createNotification(topic, { ...rest, mail: { ...mail, sendingAccountId } });
   },
   shouldRetry: (status) => status === 0 || status >= 500 || status === 429,
 });
@@ -292,8 +299,6 @@ function bounce(
   ];
 }
 
-const configurationSet = "pennymail-events";
-
 export const createSes = (topics: SnsTopics): SandboxProvider => ({
   key: "ses",
   name: "Amazon SES",
@@ -302,7 +307,7 @@ export const createSes = (topics: SnsTopics): SandboxProvider => ({
     accessKeyId: `AKIA${account.id.toUpperCase()}`,
     secretAccessKey: secretKey(account),
     region: "us-east-1",
-    configurationSet,
+    configurationSet: firstConfigurationSet,
   }),
   readKey({ headers }) {
     const authorization = parseAuthorization(headers.authorization);
@@ -325,11 +330,8 @@ export const createSes = (topics: SnsTopics): SandboxProvider => ({
       SendingEnabled: true,
       SendQuota: { Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 0 },
     }),
-    "GET /v2/email/identities/:identity": ({ isVerifiedSender, params: [identity = ""] }) =>
-      ok({
-        IdentityType: identity.includes("@") ? "EMAIL_ADDRESS" : "DOMAIN",
-        VerifiedForSendingStatus: isVerifiedSender(`any@${identity}`),
-      }),
+    ...sesAccountRoutes,
+    "POST /": (call) => answerSns(call, topics),
   },
   maxBytes: 40 * 1024 * 1024,
   errors: {
@@ -446,7 +448,7 @@ function checkAndConvert(
   { ConfigurationSetName: set }: z.output<typeof CommonFields>,
   call: SandboxCall,
 ): AcceptedMail[] {
-  if (set !== undefined && set !== configurationSet) {
+  if (set !== undefined && !hasConfigurationSet(call, set)) {
     const message = `Configuration set <${set}> does not exist.`;
     refuse(errorResponse(404, "NotFoundException", message));
   }

@@ -187,10 +187,12 @@ const webhook: WebhookProfile = {
     return { msys: { [group]: event } };
   },
   eventsPerPost: 250,
-  buildPost: (events, _target, account) =>
+  buildPost: (events, { password }, account) =>
     jsonPost(events, {
       "x-messagesystems-batch-id": randomUUID(),
-      "x-messagesystems-webhook-token": webhook.deriveSecret(account),
+      ...(password === undefined
+        ? { "x-messagesystems-webhook-token": webhook.deriveSecret(account) }
+        : { authorization: `Basic ${Buffer.from(`pennymail:${password}`).toString("base64")}` }),
     }),
 };
 

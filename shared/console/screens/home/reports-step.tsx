@@ -10,6 +10,7 @@ import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatTime } from "../../format.ts";
 import { t } from "../../language/translate.ts";
+import { ConnectProvider } from "../../parts/connect-provider.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import type { StepProps } from "./setup-checklist.tsx";
@@ -84,6 +85,8 @@ function ProviderReports({ config, webhookUrl }: { config: SendingConfig; webhoo
             "and addresses that bounced get email again.",
         )}
       </p>
+      <ConnectProvider config={config} />
+      <p className="quiet">{t("Or do it by hand:")}</p>
       <p>
         {t("In {provider}, open {place}. Turn on all events, and enter this address:", {
           provider,

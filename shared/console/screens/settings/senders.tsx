@@ -19,6 +19,7 @@ import { formatNumber } from "../../format.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ConnectProvider } from "../../parts/connect-provider.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard, FormDialog } from "../../parts/form.tsx";
@@ -303,6 +304,7 @@ function SenderDialog({
         value={fallback === null ? null : String(fallback)}
         onChange={(id) => setFallback(id ? Number(id) : null)}
       />
+      <ConnectProvider config={sender} />
       {sender.webhookUrl && (
         <>
           <p>

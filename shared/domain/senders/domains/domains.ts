@@ -24,7 +24,12 @@ import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
 import { getDomainHolder } from "../../identity/domain-holders.ts";
 import { registeredDomain } from "../public-suffixes.ts";
-import { type DomainRecord, listProviders, releaseDomainWrite } from "./check-domain.ts";
+import {
+  checkDomain,
+  type DomainRecord,
+  listProviders,
+  releaseDomainWrite,
+} from "./check-domain.ts";
 import * as domainsByName from "./domains-by-name.ts";
 import { enqueueCheck } from "./enqueue-check.ts";
 import { expectedRecords, recordPurposes } from "./expected-records.ts";
@@ -173,6 +178,18 @@ export async function add(caller: CallerScope, input: NewDomain): Promise<Domain
   const domain = await insert(caller, name, input);
   await enqueueCheck(caller.orgId, domain.id);
   return toApi(domain, await listProviders(caller.orgId));
+}
+
+/** Returns the domain, which it adds if the organization does not have it. */
+export async function findOrAdd(caller: CallerScope, name: string): Promise<DomainDetail> {
+  const existing = await domainsByName.getByName(caller.orgId, parseDomainName(name));
+  return existing ? findDetail(caller, existing.domainId) : add(caller, NewDomain.parse({ name }));
+}
+
+/** Looks the records up before it returns them. */
+export async function checkNow(caller: CallerScope, id: number): Promise<DomainDetail> {
+  await checkDomain(caller.orgId, id);
+  return findDetail(caller, id);
 }
 
 const domainTaken = (name: string) =>

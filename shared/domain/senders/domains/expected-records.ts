@@ -2,8 +2,17 @@
 // need.
 // Some values depend on the account at the provider; then only the format of the record is checked.
 import type { DnsRecordType } from "../../../adapters/dns/records.ts";
+import type { ProviderRecord } from "../../../providers/connect/connector.ts";
 
-export const recordPurposes = ["ownership", "dkim", "spf", "dmarc", "return_path"] as const;
+export const recordPurposes = [
+  "ownership",
+  "dkim",
+  "spf",
+  "dmarc",
+  "return_path",
+  "verification",
+  "tracking",
+] as const;
 export type RecordPurpose = (typeof recordPurposes)[number];
 
 export interface ExpectedRecord {
@@ -29,6 +38,8 @@ export interface DomainIdentity {
   token: string;
   /** Selectors that the customer has entered. */
   dkimSelectors: string[];
+  /** Records that the API of a provider has named, by its key. They replace the documented ones. */
+  providerRecords?: Record<string, ProviderRecord[]>;
 }
 
 /** `providers` are those of the organization's sending configs. */
@@ -39,16 +50,46 @@ export function expectedRecords(domain: DomainIdentity, providers: string[]): Ex
   return [
     ownershipRecord(domain),
     ...selectorRecords,
-    ...providers.flatMap((provider) =>
-      (providerRecords[provider]?.(domain.name) ?? []).filter(
+    ...providers.flatMap((provider) => {
+      const named = domain.providerRecords?.[provider];
+      if (named) return namedRecords(provider, domain.name, named);
+      return (providerRecords[provider]?.(domain.name) ?? []).filter(
         ({ purpose, name }) => !(selectorRecords.length && purpose === "dkim" && !name),
-      ),
-    ),
+      );
+    }),
     spfRecord(domain.name, [
-      ...new Set(providers.flatMap((provider) => spfIncludes[provider] ?? [])),
+      ...new Set(providers.flatMap((provider) => spfIncludesOf(provider, domain))),
     ]),
     dmarcRecord(domain.name),
   ];
+}
+
+/** The SPF record of the domain itself is shared by all providers: see `spfRecord`. */
+const namedRecords = (
+  provider: string,
+  domain: string,
+  named: ProviderRecord[],
+): ExpectedRecord[] =>
+  named
+    .filter(({ purpose, name }) => !(purpose === "spf" && name === domain))
+    .map((record) => ({
+      ...record,
+      provider,
+      required: false,
+      note: notesByPurpose[record.purpose] ?? null,
+    }));
+
+const notesByPurpose: Partial<Record<RecordPurpose, string>> = {
+  verification: "Proves to the provider that the domain is yours: keep this record",
+  tracking: "Lets tracked links and opens use your domain",
+};
+
+function spfIncludesOf(provider: string, { name, providerRecords: named }: DomainIdentity) {
+  const include = spfIncludes[provider];
+  const isForOtherName =
+    named?.[provider] !== undefined &&
+    !named[provider].some((record) => record.purpose === "spf" && record.name === name);
+  return include && !isForOtherName ? [include] : [];
 }
 
 const ownershipRecord = ({ name, token }: DomainIdentity): ExpectedRecord => ({

@@ -64,11 +64,7 @@ const recordChecks: Record<
   RecordPurpose,
   (expected: ExpectedRecord, domain: string) => Promise<RecordResult>
 > = {
-  ownership: async ({ name, value }) => {
-    const records = await lookUpTxt(name!);
-    if (records.some((text) => text.trim() === value)) return foundResult(value!);
-    return records.length ? wrongResult(...records) : pendingResult;
-  },
+  ownership: checkText,
   dkim: async (expected) =>
     expected.type === "CNAME"
       ? checkCname(expected, () => checkDkimKey(expected))
@@ -90,17 +86,36 @@ const recordChecks: Record<
   },
   return_path: async (expected) =>
     expected.type === "MX" ? checkMx(expected) : checkCname(expected, async () => pendingResult),
+  // The name can be the domain itself, which has other texts.
+  verification: async (expected) => {
+    if (expected.type === "CNAME") return checkCname(expected, async () => pendingResult);
+    const result = await checkText(expected);
+    return result.state === "found" ? result : pendingResult;
+  },
+  tracking: async (expected) => checkCname(expected, async () => pendingResult),
 };
 
+async function checkText({ name, value }: ExpectedRecord): Promise<RecordResult> {
+  const records = await lookUpTxt(name!);
+  if (records.some((text) => text.trim() === value)) return foundResult(value!);
+  return records.length ? wrongResult(...records) : pendingResult;
+}
+
 /** Checks for a DKIM key (RFC 6376, 3.6.1), also behind a CNAME. An empty key is revoked. */
-async function checkDkimKey({ name, value }: ExpectedRecord): Promise<RecordResult> {
+async function checkDkimKey({ name, type, value }: ExpectedRecord): Promise<RecordResult> {
   const records = await lookUpTxt(name!);
   if (!records.length) return pendingResult;
   const keys = records.filter((text) => /(^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(text));
-  // The provider requires a CNAME. A copied key would not follow the provider's key rotation, so it
-  // is reported as wrong.
-  return keys.length && value === null ? foundResult(...keys) : wrongResult(...records);
+  if (value === null) return keys.length ? foundResult(...keys) : wrongResult(...records);
+  // If the provider requires a CNAME, a copied key would not follow its rotation of keys, so it is
+  // reported as wrong.
+  const own = type === "TXT" && keys.find((text) => dkimKeyOf(text) === dkimKeyOf(value));
+  return own ? foundResult(own) : wrongResult(...records);
 }
+
+/** The key without the blanks that DNS consoles insert. */
+const dkimKeyOf = (record: string): string | undefined =>
+  /(?:^|;)p=([^;]*)/.exec(record.replace(/\s+/g, ""))?.[1];
 
 async function checkCname(
   { name, value, alsoAccepted }: ExpectedRecord,

@@ -211,6 +211,15 @@ const DnsRecord = {
   link: null,
 };
 
+const ConnectedStep = {
+  step: "webhook",
+  state: "created",
+  code: "webhook_created",
+  message: "The webhook at SendGrid was created",
+  detail: null,
+  link: "https://app.sendgrid.com/settings/mail_settings/webhook_settings",
+};
+
 const Person = {
   contact: Contact,
   scoreLog: [ScoreEntry],
@@ -347,4 +356,5 @@ export const sendingExamples: Record<string, unknown> = {
   Domain,
   DnsRecord,
   DomainDetail: { ...Domain, dnsRecords: [DnsRecord] },
+  ConnectedStep,
 };

@@ -1,0 +1,130 @@
+// Connecting a provider creates its webhook, its domain and the secret, once, whatever crashes.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import * as clock from "../../shared/clock.ts";
+import { getInboundConfig } from "../../shared/domain/delivery-events/receive-webhook.ts";
+import {
+  type ConnectedProvider,
+  connectProvider,
+} from "../../shared/domain/senders/connect-provider.ts";
+import * as domains from "../../shared/domain/senders/domains/domains.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { createAccount, type TestAccount } from "../support/accounts.ts";
+import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
+import * as sandboxes from "../support/provider-sandbox.ts";
+import { recordRequests } from "../support/recorded-requests.ts";
+import { useVirtualQueues } from "../support/virtual-queues.ts";
+
+let sandbox: Sandbox;
+let dns: DnsServer;
+beforeAll(async () => {
+  await useVirtualQueues();
+  sandbox = await sandboxes.startSandbox();
+  sandboxes.useSandbox(sandbox);
+  dns = await startDnsServer({ records: {} });
+  process.env.DNS_SERVERS = dns.address;
+});
+afterAll(async () => {
+  await sandbox.stop();
+  await dns.close();
+});
+
+let lastDomain = 0;
+const freshDomain = () => `shop${++lastDomain}-${process.pid}.example.com`;
+
+/** A config of a new account at the provider. */
+async function addConfig(
+  provider: string,
+  fields: object = {},
+): Promise<TestAccount & { id: number; domain: string }> {
+  const account = await createAccount();
+  const accountKeys = await sandboxes.createAccount(sandbox);
+  const { configurationSet: _, ...credentials } = accountKeys[provider]!.credentials;
+  const domain = freshDomain();
+  const { id } = await sendingConfigs.create(
+    account.caller,
+    NewSendingConfig.parse({ provider, credentials, fromEmail: `hello@${domain}`, ...fields }),
+  );
+  return { ...account, id, domain };
+}
+
+const statesOf = ({ steps }: ConnectedProvider) =>
+  Object.fromEntries(steps.map(({ step, state }) => [step, state]));
+const codeOf = ({ steps }: ConnectedProvider, step: string) =>
+  steps.find((one) => one.step === step)?.code;
+
+/** Publishes the records of the domain that have a name and a value. */
+async function publish({ caller }: TestAccount, domainId: number): Promise<void> {
+  const { dnsRecords } = await domains.findDetail(caller, domainId);
+  for (const { type, name, value } of dnsRecords) {
+    if (name === null || value === null) continue;
+    const entry = type === "MX" ? { preference: 10, exchange: value } : value;
+    const key = `${type} ${name}`;
+    dns.zone.records[key] = [...(dns.zone.records[key] ?? []), entry];
+  }
+}
+
+const connected = ["sendgrid", "ses", "postmark", "mailgun", "resend"] as const;
+describe.each(connected)("%s", (provider) => {
+  // Its API key cannot add a domain.
+  const hasDomains = provider !== "postmark";
+
+  test("is connected, and a second run changes nothing", async () => {
+    const owner = await addConfig(provider);
+    const first = await connectProvider(owner.caller, owner.id);
+    expect(statesOf(first)).toMatchObject({ account: "done", webhook: "created", dns: "waiting" });
+    const { secret } = (await getInboundConfig(owner.id))!;
+    expect(secret).toMatch(/^\S{12,}$/);
+    const requests = recordRequests();
+    const second = await connectProvider(owner.caller, owner.id);
+    requests.stop();
+    // Nothing answers at the address here, so SNS cannot confirm it.
+    const webhook = provider === "ses" ? "waiting" : "done";
+    expect(statesOf(second)).toMatchObject({ account: "done", webhook });
+    expect((await getInboundConfig(owner.id))!.secret).toBe(secret);
+    expect(requests.creations()).toEqual([]);
+  });
+
+  test.runIf(hasDomains)("names the records of the domain, which are then checked", async () => {
+    const owner = await addConfig(provider);
+    const first = await connectProvider(owner.caller, owner.id);
+    const records = first.domain!.dnsRecords;
+    const own = records.filter((record) => record.provider === provider);
+    expect(own.length).toBeGreaterThan(0);
+    for (const { name, value } of own) expect([name, value]).not.toContain(null);
+    expect(records.map(({ purpose }) => purpose)).toEqual(
+      expect.arrayContaining(["ownership", "dkim", "dmarc"]),
+    );
+    await publish(owner, first.domain!.id);
+    const later = await connectProvider(owner.caller, owner.id);
+    expect(later.domain!.dnsRecords.filter(({ state }) => state !== "found")).toEqual([]);
+    expect(statesOf(later)).toMatchObject({ domain: "done", dns: "done" });
+    expect(later.domain!.status).toBe("verified");
+  });
+
+  test.each(interruptions)(
+    "has one webhook with the stored secret when the worker %s",
+    async (how) => {
+      await interruptedAtSomeSteps(how, async (interrupt) => {
+        const owner = await addConfig(provider);
+        const connect = () =>
+          connectProvider(owner.caller, owner.id).catch((error: { kind?: string }) => {
+            if (error.kind !== "conflict") throw error;
+          });
+        await interrupt(connect, async () => {
+          clock.advanceClock(120);
+          await connect();
+        });
+        clock.advanceClock(120);
+        const requests = recordRequests();
+        const last = await connectProvider(owner.caller, owner.id);
+        requests.stop();
+        expect(codeOf(last, "webhook")).toMatch(/^webhook_(exists|unconfirmed)$/);
+        expect(requests.creations()).toEqual([]);
+        expect((await getInboundConfig(owner.id))!.secret).toBeTruthy();
+      });
+    },
+  );
+});
