@@ -4,6 +4,7 @@ import { worker as campaigns } from "./queue/campaigns.ts";
 import { worker as drain } from "./queue/drain.ts";
 import { worker as fanOut } from "./queue/fan-out.ts";
 import { worker as forward } from "./queue/forward.ts";
+import { worker as inbound } from "./queue/inbound.ts";
 import { worker as jobs } from "./queue/jobs.ts";
 import { worker as lane } from "./queue/lane.ts";
 import { worker as providerEvents } from "./queue/provider-events.ts";
@@ -20,6 +21,7 @@ export const workers: QueueWorker[] = [
   fanOut,
   drain,
   providerEvents,
+  inbound,
   forward,
   submission,
   jobs,

@@ -414,6 +414,15 @@ export const keys = {
   unmatchedEvent: (org: number, event: number) => itemKey(`${org}#PARKED`, zeroPad(event)),
   droppedEventCount: (org: number) => itemKey(`${org}#UNMATCHED`),
   unmatchedEventsOfDay: (org: number, date: string) => itemKey(`${org}#UNMATCHED`, date), // expires
+  // Mails that people sent to a site: the mail, its place in the list of the site and in that of
+  // its sender, and which id a mail got, so that it is stored once. All expire.
+  inboundEmail: (org: number, id: number) => itemKey(`${org}#INBOUND#${id}`),
+  inboundFeed: (org: number, site: number, id: number) =>
+    itemKey(`${org}#${site}#INBOUND`, zeroPad(id)),
+  inboundFrom: (org: number, email: string, id: number) =>
+    itemKey(`${org}#INBOUNDFROM#${sha256(email.trim().toLowerCase())}`, zeroPad(id)),
+  inboundId: (org: number, site: number, identity: string) =>
+    itemKey(`${org}#${site}#INBOUNDID#${sha256(identity)}`),
   // -> the only endpoint with this URL
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>
@@ -497,6 +506,9 @@ export const ranges = {
   eventCommits: (org: number, site: number) => keyRange(`${org}#${site}#EVENTS`), // by time
   softBounces: (org: number, site: number) => keyRange(`${org}#${site}#SOFTBOUNCES`),
   unmatchedEvents: (org: number) => keyRange(`${org}#PARKED`), // by event
+  inboundFeed: (org: number, site: number) => keyRange(`${org}#${site}#INBOUND`), // by id
+  inboundFrom: (org: number, email: string) =>
+    keyRange(`${org}#INBOUNDFROM#${sha256(email.trim().toLowerCase())}`), // by id
   deliveryBatches: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { webhookEventTypes } from "./domain/webhooks/event-types.ts";
 import { dueWorkKinds } from "./keys.ts";
 import { ProviderEvent } from "./providers/inbound/inbound-adapter.ts";
+import { inboundMailProviders } from "./providers/inbound-mail/provider-keys.ts";
 
 const Id = z.int().positive();
 
@@ -261,6 +262,19 @@ export const queues = {
     }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
+  /** Stores mail that a provider received for a site. `blob` has the body of its request. */
+  inbound: queue(
+    "inbound",
+    z.object({
+      orgId: Id,
+      siteId: Id,
+      provider: z.enum(inboundMailProviders),
+      blob: z.string().max(200),
+      contentType: z.string().max(300),
+      receivedAt: z.string(),
+    }),
+    { batch: 1, timeoutSeconds: 120 },
+  ),
   /**
    * Completes the remaining steps of a form submission, whose position is `place`, or sends the
    * mail that asks a contact to confirm.
@@ -307,6 +321,7 @@ export const queues = {
 };
 
 export type ProviderEventsMessage = z.output<typeof queues.providerEvents.message>;
+export type InboundMessage = z.output<typeof queues.inbound.message>;
 export type ForwardMessage = z.output<typeof queues.forward.message>;
 
 export type QueueDefinition<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;

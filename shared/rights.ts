@@ -71,6 +71,10 @@ export const groupRights: Record<string, GroupRights> = {
   forms: rightsIn("audience"),
   holidays: rightsIn("marketing"),
   imports: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
+  // Replies can contain as much as emails.
+  "inbound-emails": { read: ["sending:read", "sending:content"], write: [] },
+  // The URLs are secrets.
+  "inbound-settings": { read: ["credentials:read"], write: ["credentials:write"] },
   invitations: rightsIn("team"),
   // Each job needs the right of its own endpoint, too.
   jobs: { read: ["organization:read"], write: [] },

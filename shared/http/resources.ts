@@ -143,6 +143,14 @@ export const resources: Record<string, Resource> = {
     description: "Endpoints that email providers call with delivery events.",
     paths: webhookProviderKeys.map((key) => `/webhooks/${key}`),
   },
+  "inbound-emails": {
+    description: "Email that people sent to the sites, such as replies, and how it gets here.",
+    paths: ["/inbound-emails", "/inbound-settings"],
+  },
+  "inbound-webhooks": {
+    description: "Endpoints that email providers call with received email.",
+    paths: ["/inbound"],
+  },
   health: { description: "Health of the service." },
   reference: { description: "This documentation.", paths: ["/openapi.json", "/docs"] },
   mcp: {

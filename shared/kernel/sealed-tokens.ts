@@ -23,7 +23,8 @@ export type TokenPurpose =
   | "sequence"
   | "call"
   | "approval"
-  | "sso";
+  | "sso"
+  | "inbound";
 type TokenContent = (number | string)[];
 
 const [nonceBytes, tagBytes] = [12, 16];

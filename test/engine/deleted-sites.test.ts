@@ -43,6 +43,7 @@ const owned = [
     " ",
   ),
   ..."holidays campaigns forms scoring reports imports exports contact-actions".split(" "),
+  ...["inbound-emails", "inbound-settings"],
   "campaign-series",
 ];
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
@@ -51,7 +52,7 @@ const exceptions = [
     " ",
   ),
   ..."billing compat compliance contact-fields request-log".split(" "),
-  ..."dashboard docs domains events health invitations jobs mcp members mfa openapi.json".split(
+  ..."dashboard docs domains events health inbound invitations jobs mcp members mfa openapi.json".split(
     " ",
   ),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),

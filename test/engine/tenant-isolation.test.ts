@@ -300,6 +300,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "GET /events/custom/names": (made) => [siteOnly(made)],
   "DELETE /events/custom/names/:eventName": (made) => [siteOnly(made)],
   "GET /secure-messages": (made) => [siteOnly(made)],
+  "GET /inbound-emails": (made) => [siteOnly(made)],
   "GET /dashboard/overview": (made) => [siteOnly(made)],
   "GET /analytics/overview": (made) => [siteOnly(made)],
   "GET /analytics/deliverability": (made) => [siteOnly(made)],

@@ -1,8 +1,12 @@
 // Creates one record of each kind through the routes. A new kind of record needs a function here.
 import { groups } from "../../functions/route-groups.ts";
+import * as objects from "../../shared/adapters/s3/objects.ts";
+import * as clock from "../../shared/clock.ts";
+import { storeRequest } from "../../shared/domain/inbound/store-inbound.ts";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
 import { shortPath } from "../../shared/http/operation-id.ts";
 import type { Route } from "../../shared/http/route.ts";
+import { writeMime } from "./inbound-mail.ts";
 import { invokeRoute, type LambdaRequest } from "./lambda-requests.ts";
 import { tinyPicture } from "./tiny-picture.ts";
 
@@ -151,7 +155,29 @@ export async function createEachKind(
       throw new Error(`${signature} answers ${status}: ${responseBody.error}`);
     all[kind] = responseBody.data.id;
   }
+  all["inbound-emails"] ??= await createInboundEmail(credential, all.sites!);
   return { members: await getUserId(credential), ...all };
+}
+
+/** No route of ours creates one at once: a worker stores what a provider posts. */
+async function createInboundEmail(credential: LambdaRequest, siteId: number): Promise<number> {
+  const { body } = await invokeRoute<{ organization: { id: number } }>(
+    findRoute("GET /auth/me").group,
+    "GET /auth/me",
+    credential,
+  );
+  const orgId = body.data.organization.id;
+  const blob = `inbound/${orgId}/requests/${crypto.randomUUID()}`;
+  await objects.put(blob, Buffer.from(writeMime({ from: "ann@example.net" })));
+  const receivedAt = clock.now().toISOString();
+  const contentType = "message/rfc822";
+  await storeRequest({ orgId, siteId, provider: "mime", blob, contentType, receivedAt });
+  const list = await invokeRoute<{ inboundEmails: { id: number }[] }>(
+    findRoute("GET /inbound-emails").group,
+    "GET /inbound-emails",
+    credential,
+  );
+  return list.body.data.inboundEmails[0]!.id;
 }
 
 async function getUserId(credential: LambdaRequest): Promise<number> {

@@ -588,6 +588,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   deleteSuppression: suppressed,
   checkSuppression: suppressed,
   exportSuppressions: suppressed,
+  listInboundEmails: withRecord("inbound-emails"),
+  getInboundEmail: withRecord("inbound-emails"),
   listSecureMessages: withRecord("secure-messages"),
   getSecureMessagePage: async (world) => ({ path: { token: await secureToken(world) } }),
   getSecureMessageFile: async (world) => ({ path: { file: await secureFileToken(world) } }),

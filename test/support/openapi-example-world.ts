@@ -173,6 +173,20 @@ const makers: Record<string, ExampleMaker> = {
       })
     ).id;
   },
+  "inbound-emails": async (world) => {
+    const siteId = await world.ensureRecord("sites");
+    const { data } = (
+      await world.call<{ urls: { mime: string } }>("GET", `/inbound-settings/${siteId}`)
+    ).body;
+    const url = new URL(data.urls.mime);
+    await world.call("POST", `/inbound/mime${url.search}`, undefined, {
+      raw: "From: ann@example.com\r\nSubject: Hello\r\n\r\nHello",
+      headers: { "content-type": "message/rfc822" },
+    });
+    await world.runUntilIdle();
+    const list = await world.call<{ inboundEmails: WithId[] }>("GET", "/inbound-emails");
+    return list.body.data.inboundEmails[0]!.id;
+  },
   forms: async (world, kind) => {
     await world.ensureRecord("sending-configs");
     const id = await createFromExample(world, kind, 1);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groups } from "../../functions/route-groups.ts";
 import { shortPath } from "../../shared/http/operation-id.ts";
+import { inboundMailProviders } from "../../shared/providers/inbound-mail/provider-keys.ts";
 import { apiProviders } from "../support/api-providers.ts";
 
 /** Promised endpoints that do not exist yet, by the name of the work that adds them. */
@@ -46,6 +47,9 @@ const extras = [
   "GET /secure/{token}",
   "POST /secure/{token}",
   "GET /secure/files/{file}",
+  ...["GET /inbound-emails", "GET /inbound-emails/{id}"], // email that people sent
+  ...["GET /inbound-settings/{siteId}", "PUT /inbound-settings/{siteId}"],
+  ...inboundMailProviders.map((key) => `POST /inbound/${key}`),
   "POST /attachments", // uploads that are too large for a request
   "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",

@@ -2412,6 +2412,7 @@ export const german: Catalog = {
   "Replies to (optional)": "Antworten an (optional)",
   "Reply to this email if you have a question: a person reads it":
     "Antworten Sie auf diese E-Mail, wenn Sie Fragen haben: Ein Mensch liest mit",
+  "Reply received": "Antwort empfangen",
   "Report schedule": "Berichtszeitplan",
   "Reported as spam": "Als Spam gemeldet",
   "reported by the provider": "vom Anbieter gemeldet",

@@ -8,6 +8,7 @@ import { permits } from "../../rights.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { type TimelineEvent, timelineTypes } from "./timeline-event.ts";
 import { getRecordNames } from "./timeline-names.ts";
+import { readReceivedEmails } from "./timeline-replies.ts";
 import { summarize } from "./timeline-sentences.ts";
 import { readEmails, readLogEntries, readRecords } from "./timeline-sources.ts";
 
@@ -17,7 +18,9 @@ export const TimelineEntry = z
       .enum(timelineTypes)
       .describe(
         "What happened. `consent_changed`: the status or topics changed. `contact_merged`: " +
-          "another contact was merged into it. `email_sent`: handed to " +
+          "another contact was merged into it. `email_replied`: the contact replied to an email. " +
+          "`email_received`: another email came from its address, such as an answer of a " +
+          "machine. `email_sent`: handed to " +
           "the provider; `email_accepted`: not yet. `email_` and a type of event: reported by " +
           "the provider.",
       ),
@@ -54,6 +57,10 @@ export const TimelineEntry = z
         ipAddress: z.string().optional().describe("IP address of the person."),
         snoozedUntil: z.string().optional().describe("Until when marketing email is paused."),
         comment: z.string().optional().describe("Words of the contact who unsubscribed."),
+        subject: z.string().optional().describe("Subject line of the email of the contact."),
+        inboundEmailId: RecordId.optional().describe(
+          "Id of the email of the contact, for GET /inbound-emails/:id.",
+        ),
         automated: z.boolean().optional().describe("true: a machine opened or clicked."),
         topics: z
           .array(
@@ -95,6 +102,7 @@ export async function listTimeline(
     readRecords(contact),
     readLogEntries(contact, { before, isWanted: isOlder, limit: request.limit + 1 }),
     maySeeEmails ? readEmails(contact, before) : [],
+    maySeeEmails ? readReceivedEmails(contact) : [],
   ]);
   const found = sources
     .flat()

@@ -22,6 +22,8 @@ export const timelineTypes = [
   "email_sent",
   "email_failed",
   "email_cancelled",
+  "email_replied",
+  "email_received",
   ...ofEmails,
 ] as const;
 export type TimelineType = (typeof timelineTypes)[number];
@@ -43,6 +45,8 @@ export interface TimelineDetails {
   ipAddress?: string;
   snoozedUntil?: string;
   comment?: string;
+  subject?: string;
+  inboundEmailId?: number;
   automated?: boolean;
   topics?: { id: number; name: string; subscribed: boolean }[];
   properties?: Record<string, unknown>;

@@ -15,6 +15,8 @@ const nameOf = ({ record }: Entry): string =>
 const because = ({ details: { reason } }: Entry): string => (reason ? `: ${reason}` : "");
 const subjectOf = ({ send }: Entry): string =>
   send?.subject ? `email ${quoted(send.subject)}` : "email";
+const subjectOfReply = ({ details: { subject } }: Entry): string =>
+  subject ? `: ${quoted(subject)}` : "";
 const personOrMachine = ({ details: { automated } }: Entry): string =>
   automated ? "A machine" : "The contact";
 
@@ -36,6 +38,8 @@ const sentences: Record<TimelineType, (entry: Entry) => string> = {
   email_sent: (entry) => `The ${subjectOf(entry)} was sent`,
   email_failed: (entry) => `The ${subjectOf(entry)} failed${because(entry)}`,
   email_cancelled: (entry) => `The ${subjectOf(entry)} was cancelled`,
+  email_replied: (entry) => `The contact replied${subjectOfReply(entry)}`,
+  email_received: (entry) => `${personOrMachine(entry)} sent an email${subjectOfReply(entry)}`,
   email_delivered: (entry) => `The ${subjectOf(entry)} was delivered`,
   email_open: (entry) => `${personOrMachine(entry)} opened the ${subjectOf(entry)}`,
   email_click: (entry) =>

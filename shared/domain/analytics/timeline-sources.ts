@@ -22,6 +22,7 @@ import {
   type TimelineType,
   toConsentDetails,
 } from "./timeline-event.ts";
+import { toReplyEvent } from "./timeline-replies.ts";
 
 // Bounds the reads of one page.
 const maxPerKind = 200;
@@ -176,18 +177,20 @@ const toActivityEvent = ({
   url,
   properties,
   source,
-}: activities.ActivityItem & Key) => [
-  {
-    type: type === "custom" ? ("custom_event" as const) : ("page_view" as const),
-    at,
-    key: sk,
-    details: {
-      source,
-      ...(type === "custom" && { name }),
-      ...(url && { url }),
-      ...(properties && { properties: JSON.parse(properties) as Record<string, unknown> }),
-    },
-  },
+}: activities.ActivityItem & Key): TimelineEvent[] => [
+  source === "inbound"
+    ? toReplyEvent({ sk, at, properties })
+    : {
+        type: type === "custom" ? ("custom_event" as const) : ("page_view" as const),
+        at,
+        key: sk,
+        details: {
+          source,
+          ...(type === "custom" && { name }),
+          ...(url && { url }),
+          ...(properties && { properties: JSON.parse(properties) as Record<string, unknown> }),
+        },
+      },
 ];
 
 type ContactRef = Omit<LogRange, "prefix">;

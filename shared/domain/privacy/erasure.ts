@@ -33,6 +33,7 @@ import { eraseAbout } from "../delivery-events/parked-events.ts";
 import type { OverflowEvent, SendWithEvents } from "../delivery-events/send-events.ts";
 import type { SendEvent } from "../delivery-events/send-outcome.ts";
 import * as submissions from "../forms/submissions.ts";
+import { eraseInboundFrom } from "../inbound/erase-inbound.ts";
 import { getChunkSends } from "../sending/bulk/chunk-sends.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import { cancelSend } from "../sending/cancel-send.ts";
@@ -165,6 +166,7 @@ async function eraseSends(orgId: number, email: string, sendIds: number[]): Prom
 
 /** The index still finds the sends that are kept, so that a later erasure does too. */
 async function eraseAddress(orgId: number, email: string, kept: Set<number>): Promise<void> {
+  await eraseInboundFrom(orgId, email);
   await eraseRecipient({ orgId, email, isErased: (id) => !kept.has(id) });
   await eraseAbout(orgId, email);
 }

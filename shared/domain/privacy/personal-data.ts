@@ -24,6 +24,8 @@ import type { ContactWatchItem } from "../automation/contact-watches.ts";
 import * as sendHistory from "../delivery-events/send-history.ts";
 import { listUnmatchedAbout, UnmatchedEvent } from "../delivery-events/unmatched-events.ts";
 import * as submissions from "../forms/submissions.ts";
+import { InboundEmail, toApi as inboundToApi } from "../inbound/inbound-email.ts";
+import { listInboundFrom } from "../inbound/list-inbound.ts";
 import * as readSends from "../sending/read-sends.ts";
 import { type SendItem, toApi } from "../sending/send-schema.ts";
 import { getOtherContacts, readSendsToPerson } from "./sends-of-person.ts";
@@ -71,6 +73,9 @@ export const PersonalData = z
         "Events about the address whose send was not found, of the last 7 days. Empty for " +
           "callers that are limited to sites.",
       ),
+    inboundEmails: z
+      .array(InboundEmail)
+      .describe("Email of the last 60 days from its address, newest first, at most 200."),
     topics: z
       .array(ContactTopic)
       .describe("Topics of the site, and whether the contact is subscribed to each."),
@@ -135,18 +140,29 @@ export async function getPersonalData(caller: CallerScope, id: number): Promise<
     get<ContactWatchItem>(keys.contactWatch(orgId, id)),
     confirmations.findOfContact(contact),
   ]);
-  const [contactForApi, topics, unmatched, scored, consents, events, views, sendIds, submitted] =
-    await Promise.all([
-      contacts.toApi(orgId, contact),
-      contactTopics.listOfContact(contact),
-      caller.siteIds ? [] : listUnmatchedAbout(orgId, contact.sk),
-      readLog<leadScores.ScoreLogItem>(orgId, id, leadScores.logPrefix),
-      readLog<consentLog.ConsentItem>(orgId, id, consentLog.logPrefix),
-      readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
-      readLog<activities.ActivityItem>(orgId, id, activities.pageViewLogPrefix),
-      getSendIds(orgId, contact),
-      getSubmissions(orgId, id),
-    ]);
+  const [
+    inbound,
+    contactForApi,
+    topics,
+    unmatched,
+    scored,
+    consents,
+    events,
+    views,
+    sendIds,
+    submitted,
+  ] = await Promise.all([
+    listInboundFrom({ orgId, siteIds: [contact.siteId] }, contact.sk),
+    contacts.toApi(orgId, contact),
+    contactTopics.listOfContact(contact),
+    caller.siteIds ? [] : listUnmatchedAbout(orgId, contact.sk),
+    readLog<leadScores.ScoreLogItem>(orgId, id, leadScores.logPrefix),
+    readLog<consentLog.ConsentItem>(orgId, id, consentLog.logPrefix),
+    readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
+    readLog<activities.ActivityItem>(orgId, id, activities.pageViewLogPrefix),
+    getSendIds(orgId, contact),
+    getSubmissions(orgId, id),
+  ]);
   const logged = await readSends.getSends(orgId, sendIds.toReversed().slice(0, maxPerKind));
   const found = await getIndexedSends(caller, contact);
   const items = new Map(
@@ -160,6 +176,7 @@ export async function getPersonalData(caller: CallerScope, id: number): Promise<
     pageViews: views.slice(0, maxPerKind).map(toActivity),
     sends: sends.slice(0, maxPerKind),
     unmatchedEvents: unmatched.slice(0, maxPerKind),
+    inboundEmails: inbound.map(inboundToApi),
     topics,
     consents: consents.slice(0, maxPerKind).map(consentLog.toConsentEntry),
     confirmation,

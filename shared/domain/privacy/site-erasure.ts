@@ -1,8 +1,8 @@
 // A background job erases the data of a deleted site, page by page. It deletes what it has found,
 // so after a crash it starts again and finds the rest. Until it is done, the site is in the
 // organization's `deletedSites`, and no request can read its data (see site-access.ts). Ids of
-// events, unknown visitors, confirmation mails, the recipient index, uploaded and exported files
-// expire.
+// events and of received mail, unknown visitors, confirmation mails, the recipient index, uploaded
+// and exported files expire.
 
 import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
@@ -40,6 +40,7 @@ import {
   eraseSoon,
   type SiteErasure,
 } from "../identity/site-erasure-job.ts";
+import { eraseInboundOfSite } from "../inbound/erase-inbound.ts";
 
 /** A worker that read the site before its deletion has finished after this time. */
 const lastCallSeconds = 900;
@@ -107,6 +108,7 @@ async function* eraseAll(site: DeletedSite): AsyncGenerator<Page> {
   const dates = new Set(days.map(({ sk }) => sk.slice(0, "2026-11-21".length)));
   for (const date of dates)
     yield* erasePages(ranges.dayDomainCounters(site.orgId, site.siteId, date));
+  for await (const items of eraseInboundOfSite(site.orgId, site.siteId)) yield { items };
   for (const range of rangesOf(site)) yield* erasePages(range);
   await writeMany(singlesOf(site).map((address) => remove(address)));
 }

@@ -12,6 +12,7 @@ export const recordEventTypes = [
   "sequence.enrolled",
   "sequence.completed",
   "form.submitted",
+  "email.replied",
   "domain.verified",
   "sending_config.paused",
 ] as const;

@@ -1,6 +1,6 @@
 // The documented requests about records: one schema for each type.
 import * as z from "zod";
-import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import type { RecordEventType } from "./event-types.ts";
 
 const commonFields = {
@@ -60,6 +60,16 @@ const SubmissionData = z
     fields: z.record(z.string(), z.unknown()).describe("Values that were given, by field."),
   })
   .meta({ id: "WebhookSubmissionData" });
+const ReplyData = z
+  .object({
+    inboundEmailId: RecordId.describe("Id of the reply, for GET /inbound-emails/:id."),
+    subject: z.string().describe("Subject line of the reply."),
+    matchedBy: z
+      .enum(["reference", "address", "sender"])
+      .describe("How the send was found, as in GET /inbound-emails."),
+    attachmentCount: Count.describe("Number of files of the reply."),
+  })
+  .meta({ id: "WebhookReplyData" });
 const DomainData = z
   .object({
     domainId: RecordId.describe("Id of the domain."),
@@ -123,6 +133,20 @@ export const recordEventPayloads = {
     formId: RecordId.describe("Id of the form."),
     data: SubmissionData,
   }).meta({ id: "FormSubmittedWebhookEvent" }),
+  "email.replied": z
+    .object({
+      event: z.literal("email.replied").describe("Type of the event."),
+      sendId: RecordId.describe("Id of the send that the contact replied to."),
+      contactId: RecordId.nullable().describe("Id of the contact, or `null` without one."),
+      email: z.string().describe("Email address that the reply came from."),
+      timestamp: Timestamp.describe("When the reply was received."),
+      siteId: RecordId.describe("Site that got the reply."),
+      campaignId: RecordId.nullable().describe("Campaign of the send, or `null`."),
+      sequenceId: RecordId.nullable().describe("Sequence of the send, or `null`."),
+      stepId: RecordId.nullable().describe("Step of the sequence, or `null`."),
+      data: ReplyData,
+    })
+    .meta({ id: "EmailRepliedWebhookEvent" }),
   "domain.verified": about("domain.verified", { ...noContact, data: DomainData }).meta({
     id: "DomainVerifiedWebhookEvent",
   }),

@@ -71,6 +71,18 @@ const detailsByType: Record<WebhookEventType, Record<string, unknown>> = {
     formId: 1,
     data: { submissionId: 1, status: "accepted", fields: { firstName: "Ada" } },
   },
+  "email.replied": {
+    siteId: 1,
+    campaignId: null,
+    sequenceId: 1,
+    stepId: 2,
+    data: {
+      inboundEmailId: 1,
+      subject: "Re: Your order",
+      matchedBy: "reference",
+      attachmentCount: 0,
+    },
+  },
   "domain.verified": { data: { domainId: 1, name: "shop.example" } },
   "sending_config.paused": {
     data: {
@@ -87,7 +99,9 @@ const withoutContact = new Set<WebhookEventType>([
   "domain.verified",
   "sending_config.paused",
 ]);
-const recordTypes: ReadonlySet<string> = new Set(recordEventTypes);
+const withoutSend: ReadonlySet<string> = new Set(
+  recordEventTypes.filter((type) => type !== "email.replied"),
+);
 
 /** A sample event. `id` is the id of its send and its contact. */
 export function createSample(
@@ -97,7 +111,7 @@ export function createSample(
   const hasContact = !withoutContact.has(event);
   return {
     event,
-    sendId: recordTypes.has(event) ? null : id,
+    sendId: withoutSend.has(event) ? null : id,
     contactId: hasContact && event !== "form.submitted" ? id : null,
     email: hasContact ? email : null,
     details: detailsByType[event],

@@ -25,6 +25,7 @@ const meanings: Record<WebhookEventType, string> = {
   "sequence.enrolled": "A contact was enrolled in a sequence.",
   "sequence.completed": "A contact reached the end of a sequence.",
   "form.submitted": "A form was submitted. With double opt-in it is not confirmed yet.",
+  "email.replied": "A person replied to an email. Answers of machines send no event.",
   "domain.verified": "The ownership record of a sender domain was found.",
   "sending_config.paused":
     "A sending config is paused because its provider failed five times in a row. Sent once until " +

@@ -42,6 +42,10 @@ import { causeOf, matchRules } from "../scoring/scoring.ts";
 import { getSiteRules, type ScoringRule, type ScoringTrigger } from "../scoring/scoring-rules.ts";
 import { conversionReactions } from "./converting-events.ts";
 
+/** `inbound`: the contact replied by email. */
+export const activitySources = ["api", "tracking", "inbound"] as const;
+export type ActivitySource = (typeof activitySources)[number];
+
 export interface Activity {
   id: number;
   /** When it happened (ISO 8601). */
@@ -54,7 +58,7 @@ export interface Activity {
   url?: string | undefined;
   /** JSON. */
   properties?: string | undefined;
-  source: "api" | "tracking";
+  source: ActivitySource;
   /**
    * The visitor only typed the contact's email address, so the activity gives no points and
    * triggers no sequences.

@@ -6,7 +6,7 @@ import { EmailAddress, singleLineText } from "../../../kernel/email-fields.ts";
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { storedObject } from "../../../kernel/stored-json.ts";
 import { ExternalId } from "../contacts/contact-schema.ts";
-import type { ActivityItem } from "./activities.ts";
+import { type ActivityItem, activitySources } from "./activities.ts";
 import { maxNameLength } from "./custom-event-names.ts";
 
 export const EventName = singleLineText(maxNameLength).trim().min(1);
@@ -145,9 +145,10 @@ export const CustomEvent = z
     properties: z.record(z.string(), z.unknown()).describe("Your own data given with the event."),
     url: z.string().nullable().describe("URL of the page where it happened, or `null`."),
     source: z
-      .enum(["api", "tracking"])
+      .enum(activitySources)
       .describe(
-        "`api`: recorded by POST /events/custom. `tracking`: reported by the tracking script.",
+        "`api`: recorded by POST /events/custom. `tracking`: reported by the tracking script. " +
+          "`inbound`: the contact replied by email.",
       ),
     occurredAt: Timestamp.describe("When it happened."),
     createdAt: Timestamp.describe("When the event was recorded."),

@@ -17,7 +17,13 @@ import type { ContactItem, ContactRow } from "../contacts/contact-schema.ts";
 import * as contacts from "../contacts/contacts.ts";
 import { getContactIds } from "../contacts/external-ids.ts";
 import { upsertRows } from "../contacts/upserts.ts";
-import { type Activity, type ActivityItem, activitySortKey, recordActivity } from "./activities.ts";
+import {
+  type Activity,
+  type ActivityItem,
+  type ActivitySource,
+  activitySortKey,
+  recordActivity,
+} from "./activities.ts";
 import * as customEventNames from "./custom-event-names.ts";
 import { type CustomEvent, NewCustomEvent, type NewCustomEvents, toApi } from "./custom-events.ts";
 
@@ -53,6 +59,8 @@ export type NumberedEvent = NewCustomEvent & {
   receivedAt: string;
   /** Id for the contact if it is created. */
   newContactId: number | undefined;
+  /** Defaults to `api`. */
+  source?: ActivitySource;
 };
 
 /** Events of one contact are recorded one after the other. */
@@ -209,7 +217,7 @@ async function record(
     type: "custom",
     name: event.eventName,
     properties: JSON.stringify(event.properties),
-    source: "api",
+    source: event.source ?? "api",
   };
   // The counts of the contact that was read are older than the earlier events of the request.
   const alreadyRead = isFirst && claimed.contactId === contact.id ? contact : undefined;

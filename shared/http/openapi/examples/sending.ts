@@ -1,4 +1,5 @@
 // Example records of the same shop: sends, events, sending configs and secure messages.
+import { inboundMailProviders } from "../../../providers/inbound-mail/provider-keys.ts";
 import {
   Confirmation,
   ConsentEntry,
@@ -220,12 +221,36 @@ const ConnectedStep = {
   link: "https://app.sendgrid.com/settings/mail_settings/webhook_settings",
 };
 
+const inboundUrls = Object.fromEntries(
+  inboundMailProviders.map((key) => [
+    key,
+    `https://mail.example/api/v1/inbound/${key}?token=pJx3...`,
+  ]),
+);
+const InboundEmail = {
+  id: 1,
+  siteId,
+  kind: "reply",
+  provider: "postmark",
+  fromEmail: "ann@example.com",
+  fromName: "Ann",
+  toEmails: ["replies@in.shop.example"],
+  subject: "Re: Your contract",
+  sendId: 1,
+  matchedBy: "reference",
+  contactId: 1,
+  isSpam: false,
+  spamScore: 0.1,
+  attachmentCount: 0,
+  receivedAt: "2026-11-30T10:12:31.207Z",
+};
 const Person = {
   contact: Contact,
   scoreLog: [ScoreEntry],
   ...contactActivity,
   sends: [SendDetail],
   unmatchedEvents: [UnmatchedEvent],
+  inboundEmails: [InboundEmail],
   topics: [ContactTopic],
   consents: [ConsentEntry],
   confirmation: Confirmation,
@@ -297,6 +322,19 @@ export const sendingExamples: Record<string, unknown> = {
   Validation,
   ValidationUsage: { free: 1, paid: 0, costCents: 0, freeLeft: 99 },
   SenderCheck,
+  InboundEmail,
+  InboundEmailDetail: {
+    ...InboundEmail,
+    messageId: "CAF4x2b1@mail.example.com",
+    text: "Yes, please!",
+    html: null,
+    headers: [
+      { name: "from", value: "Ann <ann@example.com>" },
+      { name: "in-reply-to", value: "<883953f4-6105-42a2-a16a-77a8eac79483@mtasv.net>" },
+    ],
+    attachments: [],
+  },
+  InboundSettings: { siteId, urls: inboundUrls, signingKeySet: false },
   SecureMessage: {
     id: 1,
     siteId,

@@ -1,0 +1,44 @@
+// Receives a request of a provider with mail: verifies it, stores its body and queues it.
+import { randomUUID } from "node:crypto";
+import * as objects from "../../adapters/s3/objects.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { now } from "../../clock.ts";
+import { Problem } from "../../errors.ts";
+import type { InboundRequest } from "../../providers/inbound/inbound-adapter.ts";
+import type { InboundMailProvider } from "../../providers/inbound-mail/provider-keys.ts";
+import { getInboundMailAdapter } from "../../providers/inbound-mail/registry.ts";
+import { queues } from "../../queues.ts";
+import { findSiteOfToken } from "./inbound-settings.ts";
+
+/**
+ * Throws the status after which this provider gives up, if the token or the signature is not valid.
+ * After any other error, the provider sends the request again.
+ */
+export async function receiveInbound(
+  provider: InboundMailProvider,
+  token: string,
+  request: InboundRequest,
+): Promise<void> {
+  const adapter = getInboundMailAdapter(provider);
+  const site = await findSiteOfToken(token);
+  const isGenuine =
+    site &&
+    (!site.signingKey ||
+      !adapter.verify ||
+      (await adapter.verify(request, site.signingKey, now())));
+  if (!isGenuine)
+    throw new Problem(
+      "unauthenticated",
+      "The request is not verified. Check that the URL is one of GET /inbound-settings/:siteId, " +
+        "and that its signingKey is the one that the provider uses.",
+      { status: adapter.rejectedStatus },
+    );
+  const { orgId, siteId } = site;
+  const blob = `inbound/${orgId}/requests/${randomUUID()}`;
+  await objects.put(blob, request.rawBody);
+  const contentType = (request.headers["content-type"] ?? "").slice(0, 300);
+  const receivedAt = now().toISOString();
+  await enqueue(queues.inbound, [{ orgId, siteId, provider, blob, contentType, receivedAt }], {
+    group: orgId,
+  });
+}

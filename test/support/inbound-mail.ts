@@ -1,0 +1,196 @@
+// Requests of providers with received mail, as their documentation shows them.
+import { createHmac } from "node:crypto";
+import type { InboundMailProvider } from "../../shared/providers/inbound-mail/provider-keys.ts";
+
+export interface SampleMail {
+  from: string;
+  to?: string;
+  subject?: string;
+  text?: string;
+  /** Further headers. */
+  headers?: Record<string, string>;
+  messageId?: string;
+}
+
+const headersOf = ({
+  from,
+  to = "replies@in.shop.example",
+  subject = "Re: Hello",
+  headers = {},
+  messageId = `${crypto.randomUUID()}@mail.example`,
+}: SampleMail): [string, string][] => [
+  ["From", from],
+  ["To", to],
+  ["Subject", subject],
+  ["Message-ID", `<${messageId}>`],
+  ["Date", "Tue, 01 Dec 2026 09:00:00 +0100"],
+  ...Object.entries(headers),
+];
+
+const boundary = "=_parts";
+
+/** A mail with a text, an HTML part and a small file. */
+export function writeMime(mail: SampleMail): string {
+  const { text = "Yes, please!" } = mail;
+  return [
+    ...headersOf(mail).map(([name, value]) => `${name}: ${value}`),
+    "MIME-Version: 1.0",
+    `Content-Type: multipart/mixed; boundary="${boundary}"`,
+    "",
+    `--${boundary}`,
+    "Content-Type: text/plain; charset=utf-8",
+    "",
+    text,
+    `--${boundary}`,
+    'Content-Type: application/pdf; name="order.pdf"',
+    'Content-Disposition: attachment; filename="order.pdf"',
+    "Content-Transfer-Encoding: base64",
+    "",
+    fileContent.toString("base64"),
+    `--${boundary}--`,
+    "",
+  ].join("\r\n");
+}
+
+export const fileContent = Buffer.from("%PDF-1.4 a small file");
+
+export interface SampleRequest {
+  contentType: string;
+  body: Buffer;
+}
+
+const toJson = (value: unknown): SampleRequest => ({
+  contentType: "application/json",
+  body: Buffer.from(JSON.stringify(value)),
+});
+
+async function toForm(fields: Record<string, string | File>): Promise<SampleRequest> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  const request = new Response(form);
+  return {
+    contentType: request.headers.get("content-type")!,
+    body: Buffer.from(await request.arrayBuffer()),
+  };
+}
+
+const pdf = () => new File([new Uint8Array(fileContent)], "order.pdf", { type: "application/pdf" });
+
+/** Keys that sign the requests. */
+export const mailgunKey = "key-of-mailgun";
+
+const mailgunSignature = (now: Date) => {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const token = "a".repeat(50);
+  const signature = createHmac("sha256", mailgunKey)
+    .update(timestamp + token)
+    .digest("hex");
+  return { timestamp, token, signature };
+};
+
+/** By provider: the request with the parts of the mail, and the one with the whole mail. */
+export const writeRequest: Record<
+  InboundMailProvider,
+  (mail: SampleMail, raw?: boolean, now?: Date) => Promise<SampleRequest>
+> = {
+  postmark: async (mail, raw = false) => {
+    const {
+      from,
+      to = "replies@in.shop.example",
+      subject = "Re: Hello",
+      text = "Yes, please!",
+    } = mail;
+    const hidden = new Set(["From", "To", "Subject", "Date"]);
+    const headers = headersOf(mail).filter(([name]) => !hidden.has(name));
+    return toJson({
+      FromName: "",
+      From: from,
+      FromFull: boxOf(from),
+      ToFull: [boxOf(to)],
+      CcFull: [],
+      OriginalRecipient: to,
+      Subject: subject,
+      MessageID: `pm-${headers.find(([name]) => name === "Message-ID")![1]}`,
+      ReplyTo: "",
+      MailboxHash: "",
+      Date: "Tue, 01 Dec 2026 09:00:00 +0100",
+      TextBody: text,
+      HtmlBody: "",
+      StrippedTextReply: "",
+      Tag: "",
+      Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+      Attachments: [
+        {
+          Name: "order.pdf",
+          ContentType: "application/pdf",
+          ContentLength: fileContent.length,
+          ContentID: "",
+          Content: fileContent.toString("base64"),
+        },
+      ],
+      ...(raw && { RawEmail: writeMime(mail) }),
+    });
+  },
+  sendgrid: (mail, raw = false) => {
+    const {
+      from,
+      to = "replies@in.shop.example",
+      subject = "Re: Hello",
+      text = "Yes, please!",
+    } = mail;
+    const common = {
+      to,
+      from,
+      subject,
+      envelope: JSON.stringify({ to: [boxOf(to).Email], from: boxOf(from).Email }),
+      spam_score: "0.011",
+      spam_report: "Spam detection software",
+      charsets: JSON.stringify({ to: "UTF-8", text: "UTF-8" }),
+    };
+    if (raw) return toForm({ ...common, email: writeMime(mail) });
+    const headers = headersOf(mail).map(([name, value]) => `${name}: ${value}\n`);
+    return toForm({
+      ...common,
+      headers: headers.join(""),
+      text,
+      attachments: "1",
+      "attachment-info": JSON.stringify({
+        attachment1: { filename: "order.pdf", name: "order.pdf", type: "application/pdf" },
+      }),
+      attachment1: pdf(),
+    });
+  },
+  mailgun: (mail, raw = false, now = new Date()) => {
+    const {
+      from,
+      to = "replies@in.shop.example",
+      subject = "Re: Hello",
+      text = "Yes, please!",
+    } = mail;
+    const common = {
+      recipient: boxOf(to).Email,
+      sender: boxOf(from).Email,
+      from,
+      subject,
+      ...mailgunSignature(now),
+    };
+    if (raw) return toForm({ ...common, "body-mime": writeMime(mail) });
+    return toForm({
+      ...common,
+      "message-headers": JSON.stringify(headersOf(mail)),
+      "body-plain": text,
+      "stripped-text": text,
+      "attachment-count": "1",
+      "attachment-1": pdf(),
+    });
+  },
+  mime: async (mail) => ({
+    contentType: "message/rfc822",
+    body: Buffer.from(writeMime(mail)),
+  }),
+};
+
+function boxOf(address: string): { Email: string; Name: string } {
+  const [, name = "", email = address] = /^(.*?)\s*<(.*)>$/.exec(address) ?? [];
+  return { Email: email, Name: name.replace(/^"|"$/g, "") };
+}

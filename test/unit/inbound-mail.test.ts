@@ -1,0 +1,121 @@
+// The conformance suite of the adapters for received mail.
+import { describe, expect, test } from "vitest";
+import { isAutomatic } from "../../shared/domain/inbound/mail-kind.ts";
+import { inboundMailProviders } from "../../shared/providers/inbound-mail/provider-keys.ts";
+import {
+  addressesOf,
+  messageIdsOf,
+  parseMime,
+  subjectOf,
+} from "../../shared/providers/inbound-mail/received-mail.ts";
+import { getInboundMailAdapter } from "../../shared/providers/inbound-mail/registry.ts";
+import { fileContent, mailgunKey, writeMime, writeRequest } from "../support/inbound-mail.ts";
+
+const mail = {
+  from: '"Lovelace, Ada" <ada@example.com>',
+  to: "Shop <replies+7.abc@in.shop.example>",
+  subject: "Re: Straße",
+  text: "Ja, gern – morgen.",
+  messageId: "m-1@mail.example",
+  headers: { "In-Reply-To": "<sent-1@shop.example>", References: "<sent-0@a.example> <sent-1@b>" },
+};
+
+describe.each(inboundMailProviders)("%s", (key) => {
+  const adapter = getInboundMailAdapter(key);
+
+  test.each([false, true])("reads a mail, as a whole: %s", async (raw) => {
+    const [read, ...others] = await adapter.read(await writeRequest[key](mail, raw));
+    expect(others).toEqual([]);
+    expect(addressesOf(read!, "from")).toEqual([
+      { email: "ada@example.com", name: "Lovelace, Ada" },
+    ]);
+    expect(addressesOf(read!, "to")).toEqual([
+      { email: "replies+7.abc@in.shop.example", name: "Shop" },
+    ]);
+    expect(subjectOf(read!)).toBe("Re: Straße");
+    expect(read!.text?.trim()).toBe("Ja, gern – morgen.");
+    expect(messageIdsOf(read!, "message-id")).toEqual(["m-1@mail.example"]);
+    expect(messageIdsOf(read!, "in-reply-to", "references")).toEqual([
+      "sent-1@shop.example",
+      "sent-0@a.example",
+      "sent-1@b",
+    ]);
+    expect(read!.files).toEqual([
+      { filename: "order.pdf", type: "application/pdf", content: new Uint8Array(fileContent) },
+    ]);
+  });
+
+  test("leaves out a body that is no mail", async () => {
+    for (const body of ["", "{}", "[]", "null", "\0\0", '{"MessageID":5}', "a=b&c=d"])
+      for (const contentType of [
+        "application/json",
+        "multipart/form-data; boundary=x",
+        "multipart/form-data",
+        "application/x-www-form-urlencoded",
+        "",
+      ])
+        expect(await adapter.read({ contentType, body: Buffer.from(body) })).toEqual([]);
+  });
+});
+
+test("Mailgun's signature is of the key, and of the last day", async () => {
+  const { verify } = getInboundMailAdapter("mailgun");
+  const now = new Date("2026-12-01T09:00:00Z");
+  const { contentType, body } = await writeRequest.mailgun(mail, false, now);
+  const request = {
+    headers: { "content-type": contentType },
+    rawBody: body,
+    url: "",
+    querySecret: undefined,
+  };
+  expect(await verify!(request, mailgunKey, now)).toBe(true);
+  expect(await verify!(request, "another key", now)).toBe(false);
+  expect(await verify!(request, mailgunKey, new Date("2026-12-02T10:00:00Z"))).toBe(false);
+  const forged = Buffer.from(body.toString("latin1").replace(/aaaa/, "bbbb"), "latin1");
+  expect(await verify!({ ...request, rawBody: forged }, mailgunKey, now)).toBe(false);
+});
+
+describe("a mail of a machine", () => {
+  const read = async (headers: Record<string, string>, subject?: string) =>
+    isAutomatic(
+      (await parseMime(writeMime({ from: "a@b.example", headers, ...(subject && { subject }) })))!,
+    );
+
+  test.each([
+    { "Auto-Submitted": "auto-replied" },
+    { "Auto-Submitted": "auto-generated; x=y" },
+    { Precedence: "auto_reply" },
+    { "X-Autoreply": "yes" },
+    { "Return-Path": "<>" },
+  ])("is told by its headers: %o", async (headers) => {
+    expect(await read(headers)).toBe(true);
+  });
+
+  test.each(["Automatic reply: Hello", "Out of office: Re: Hello", "Abwesenheitsnotiz: Hallo"])(
+    "is told by its subject: %s",
+    async (subject) => {
+      expect(await read({}, subject)).toBe(true);
+    },
+  );
+
+  test("is no mail of a person", async () => {
+    expect(await read({ "Auto-Submitted": "no" }, "Re: Automatic reply settings")).toBe(false);
+    expect(await read({ Precedence: "normal" })).toBe(false);
+  });
+});
+
+test("each part of a mail has a bound", async () => {
+  const headers = Object.fromEntries(
+    Array.from({ length: 400 }, (_, i) => [`X-H${i}`, "v".repeat(5000)]),
+  );
+  const long = await parseMime(
+    writeMime({
+      from: "a@b.example",
+      headers: { "X-One": "v".repeat(9000) },
+      text: "t".repeat(600_000),
+    }),
+  );
+  expect(long!.headers.find(({ name }) => name === "x-one")!.value).toHaveLength(4000);
+  expect(long!.text).toHaveLength(500_000);
+  expect(await parseMime(writeMime({ from: "a@b.example", headers }))).toBeUndefined();
+});
