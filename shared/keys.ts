@@ -422,7 +422,7 @@ export const keys = {
   inboundFrom: (org: number, email: string, id: number) =>
     itemKey(`${org}#INBOUNDFROM#${sha256(email.trim().toLowerCase())}`, zeroPad(id)),
   inboundId: (org: number, site: number, identity: string) =>
-    itemKey(`${org}#${site}#INBOUNDID#${sha256(identity)}`),
+    itemKey(`${org}#INBOUNDID#${sha256(`${site} ${identity}`)}`),
   // -> the only endpoint with this URL
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>

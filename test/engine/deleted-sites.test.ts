@@ -421,6 +421,7 @@ function names(address: string, owner: string, kind: string, id: number): boolea
     reports: [`${owner}#REPORT ${padded}`],
     imports: [`${owner}#IMPORT ${padded}`, `${owner}#IMPORTRUN ${padded}`],
     exports: [`${owner}#EXPORT ${padded}`],
+    "inbound-emails": [`${owner}#INBOUND#${id} `],
     "contact-actions": [`${owner}#CONTACTACTION ${padded}`, `${owner}#SELECTED#${id} `],
   };
   return prefixes[kind]!.some((prefix) => address.startsWith(prefix));
