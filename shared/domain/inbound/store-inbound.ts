@@ -196,7 +196,7 @@ const recipientsOf = (mail: ReceivedMail): string[] => {
 };
 
 /** The name of the custom event that a reply is, for sequences, segments and scoring. */
-export const replyEventName = "email_replied";
+const replyEventName = "email_replied";
 
 /** The contact has a custom event, and endpoints hear of the reply. Both are safe to repeat. */
 async function reportReply(

@@ -51,7 +51,7 @@ export interface InboundMailAdapter {
   rejectedStatus: number;
 }
 
-export const maxTextLength = 500_000;
+const maxTextLength = 500_000;
 const maxHeaders = 300;
 const maxHeaderLength = 4000;
 const maxFiles = 100;
@@ -148,7 +148,7 @@ const toFilename = (name: unknown): string => {
   return bare.slice(-maxFilenameLength).toWellFormed() || "attachment";
 };
 
-export const withoutBrackets = (id: string): string => id.trim().replace(/^<|>$/g, "");
+const withoutBrackets = (id: string): string => id.trim().replace(/^<|>$/g, "");
 
 export const fileOfBase64 = (file: Omit<UntrustedFile, "content"> & { base64: unknown }) =>
   toFile({ ...file, content: new Uint8Array(Buffer.from(String(file.base64 ?? ""), "base64")) });
