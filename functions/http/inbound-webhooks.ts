@@ -8,6 +8,7 @@ import {
   inboundMailProviders,
 } from "../../shared/providers/inbound-mail/provider-keys.ts";
 import { getInboundMailAdapter } from "../../shared/providers/inbound-mail/registry.ts";
+import { traits } from "../../shared/providers/traits.ts";
 
 /** An email has up to 25 MB. On AWS, a request has up to 6 MB. */
 const maxMailBytes = 36 * 1024 * 1024;
@@ -18,25 +19,39 @@ const form = {
   "multipart/form-data": z.looseObject({}).describe("Email in the format of the provider."),
 };
 const bodyTypes: Record<InboundMailProvider, Record<string, z.ZodType>> = {
-  postmark: json,
   sendgrid: form,
+  ses: {
+    "text/plain": z
+      .string()
+      .max(maxMailBytes)
+      .describe("Notification of Amazon SNS: JSON with the email as text in `Message`."),
+  },
+  postmark: json,
   mailgun: form,
+  sparkpost: json,
+  brevo: json,
+  mailjet: json,
+  mandrill: {
+    "application/x-www-form-urlencoded": z.looseObject({
+      mandrill_events: z
+        .string()
+        .max(maxMailBytes)
+        .describe("Emails in the format of the provider, as JSON."),
+    }),
+  },
+  resend: json,
   mime: { "message/rfc822": z.string().max(maxMailBytes).describe("The email as it is.") },
 };
 
-const names: Record<InboundMailProvider, string> = {
-  postmark: "Postmark",
-  sendgrid: "SendGrid",
-  mailgun: "Mailgun",
-  mime: "a program",
-};
+const nameOf = (key: InboundMailProvider): string =>
+  key === "mime" ? "a program" : traits[key].name;
 
 // Public at the edge: the secret in the URL authenticates, and the signature of the provider if the
 // site has its key.
 export const inboundWebhooks = routeGroup(
   "inbound-webhooks",
   inboundMailProviders.map((key) =>
-    route(`POST /inbound/${key}`, `Receive email from ${names[key]}`, {
+    route(`POST /inbound/${key}`, `Receive email from ${nameOf(key)}`, {
       operationId: `receive${key.charAt(0).toUpperCase()}${key.slice(1)}Inbound`,
       description:
         "Called by the provider with email that people sent to the site. The email is stored " +

@@ -211,7 +211,8 @@ async function sendRequest(
   return { ...response, json: parseJson(response.text) };
 }
 
-function withConfiguredOrigin(url: string, origin: string | undefined): string {
+/** Replaces the origin of the URL, if there is a setting for the provider. */
+export function withConfiguredOrigin(url: string, origin: string | undefined): string {
   const { pathname, search } = new URL(url);
   return origin ? new URL(pathname + search, origin).href : url;
 }

@@ -134,7 +134,7 @@ export async function signRequest(
     at,
   }: {
     method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-    service?: "ses" | "sns";
+    service?: "ses" | "sns" | "s3";
     contentType?: string;
     keys: z.output<typeof Credentials>;
     at: Date;
@@ -146,6 +146,8 @@ export async function signRequest(
     region,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
     sha256: Hash.bind(null, "sha256"),
+    // S3 takes the path as it is.
+    uriEscapePath: service !== "s3",
   });
   const headers = { host: hostname, "content-type": contentType };
   const query = Object.fromEntries(searchParams);

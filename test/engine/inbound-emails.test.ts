@@ -257,6 +257,9 @@ describe("the URL of a site", () => {
     ).rejects.toMatchObject(refused);
     await changeSettings(caller, siteId, { signingKey: "another key" });
     await expect(post(owner, mail, { provider: "mailgun" })).rejects.toMatchObject(refused);
+    // Amazon SNS always signs.
+    const unsigned = post(owner, mail, { provider: "ses" });
+    await expect(unsigned).rejects.toMatchObject({ kind: "unauthenticated", status: 401 });
     const settings = await changeSettings(caller, siteId, { signingKey: mailgunKey });
     expect(settings).toMatchObject({ signingKeySet: true });
     await post(owner, mail, { provider: "mailgun" });

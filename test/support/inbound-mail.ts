@@ -184,6 +184,110 @@ export const writeRequest: Record<
       "attachment-1": pdf(),
     });
   },
+  ses: async (mail, raw = false) => {
+    const content = writeMime(mail);
+    const notification = {
+      notificationType: "Received",
+      mail: {
+        messageId: "o3vrnil0e2ic28trm7dfhrc2v0clambda4nbp0g1",
+        source: boxOf(mail.from).Email,
+      },
+      receipt: {
+        recipients: [boxOf(mail.to ?? "replies@in.shop.example").Email],
+        spamVerdict: { status: "PASS" },
+        action: raw
+          ? { type: "S3", bucketName: "mails", objectKey: "in/o3vrnil0e2ic" }
+          : { type: "SNS", encoding: "BASE64" },
+      },
+      ...(!raw && { content: Buffer.from(content).toString("base64") }),
+    };
+    return {
+      contentType: "text/plain; charset=UTF-8",
+      body: Buffer.from(
+        JSON.stringify({
+          Type: "Notification",
+          MessageId: "22b80b92-fdea-4c2c-8f9d-3f1f0a6a3b55",
+          TopicArn: "arn:aws:sns:eu-west-1:123456789012:inbound",
+          Message: JSON.stringify(notification),
+          Timestamp: "2026-12-01T09:00:00.000Z",
+        }),
+      ),
+    };
+  },
+  sparkpost: async (mail, raw = false) => {
+    const content = writeMime(mail);
+    return toJson([
+      {
+        msys: {
+          relay_message: {
+            content: {
+              email_rfc822: raw ? Buffer.from(content).toString("base64") : content,
+              email_rfc822_is_base64: raw,
+            },
+            msg_from: boxOf(mail.from).Email,
+            rcpt_to: boxOf(mail.to ?? "replies@in.shop.example").Email,
+            protocol: "smtp",
+            webhook_id: "4839201967643219",
+          },
+        },
+      },
+    ]);
+  },
+  mandrill: async (mail) => {
+    const msg = {
+      raw_msg: writeMime(mail),
+      email: boxOf(mail.to ?? "replies@in.shop.example").Email,
+      spam_report: { score: 1.2 },
+    };
+    const events = JSON.stringify([{ event: "inbound", ts: 1_796_115_600, msg }]);
+    return {
+      contentType: "application/x-www-form-urlencoded",
+      body: Buffer.from(new URLSearchParams({ mandrill_events: events }).toString()),
+    };
+  },
+  mailjet: async (mail) =>
+    toJson({
+      Sender: boxOf(mail.from).Email,
+      Recipient: boxOf(mail.to ?? "replies@in.shop.example").Email,
+      From: mail.from,
+      Subject: mail.subject,
+      Headers: Object.fromEntries(headersOf(mail)),
+      Parts: [
+        { Headers: { "Content-Type": "text/plain; charset=utf-8" }, ContentRef: "Text-part" },
+        {
+          Headers: {
+            "Content-Type": 'application/pdf; name="order.pdf"',
+            "Content-Disposition": 'attachment; filename="order.pdf"',
+          },
+          ContentRef: "Attachment1",
+        },
+      ],
+      "Text-part": mail.text ?? "Yes, please!",
+      Attachment1: fileContent.toString("base64"),
+      SpamAssassinScore: "0.602",
+    }),
+  brevo: async (mail) =>
+    toJson({
+      items: [
+        {
+          Uuid: ["8d79f2b1-20ae-4939-8d0b-d2517331a9e5"],
+          Recipients: [boxOf(mail.to ?? "replies@in.shop.example").Email],
+          Headers: Object.fromEntries(headersOf(mail)),
+          RawTextBody: mail.text ?? "Yes, please!",
+          RawHtmlBody: null,
+          SpamScore: 0.1,
+          Attachments: [
+            { Name: "order.pdf", ContentType: "application/pdf", DownloadToken: "token-1" },
+          ],
+        },
+      ],
+    }),
+  resend: async () =>
+    toJson({
+      type: "email.received",
+      created_at: "2026-12-01T09:00:00.000Z",
+      data: { email_id: "56761188-7520-42d8-8898-ff6fc54ce618", to: ["replies@in.shop.example"] },
+    }),
   mime: async (mail) => ({
     contentType: "message/rfc822",
     body: Buffer.from(writeMime(mail)),

@@ -1,5 +1,7 @@
 // The conformance suite of the adapters for received mail.
-import { describe, expect, test } from "vitest";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isAutomatic } from "../../shared/domain/inbound/mail-kind.ts";
 import { inboundMailProviders } from "../../shared/providers/inbound-mail/provider-keys.ts";
 import {
@@ -20,11 +22,46 @@ const mail = {
   headers: { "In-Reply-To": "<sent-1@shop.example>", References: "<sent-0@a.example> <sent-1@b>" },
 };
 
+/** The APIs of Resend and Brevo and the S3 of the customer, for the keys of a sending config. */
+let api: Server;
+const asked: string[] = [];
+beforeAll(async () => {
+  api = createServer(({ url = "", headers }, response) => {
+    const isKnown = [headers["api-key"], headers.authorization].some((given) =>
+      given?.includes(key1),
+    );
+    asked.push(`${isKnown} ${url}`);
+    if (!isKnown && url !== "/raw") return response.writeHead(401).end();
+    const link = `http://127.0.0.1:${(api.address() as AddressInfo).port}/raw`;
+    if (url.startsWith("/emails/"))
+      return response.end(JSON.stringify({ raw: { download_url: link } }));
+    response.end(url.startsWith("/v3/inbound/attachments/token-1") ? fileContent : writeMime(mail));
+  });
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+  vi.stubEnv("ALLOW_LOOPBACK_WEBHOOKS", "on");
+  for (const key of ["BREVO", "RESEND", "SES"])
+    vi.stubEnv(`PROVIDER_URL_${key}`, `http://127.0.0.1:${(api.address() as AddressInfo).port}`);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  api.close();
+});
+
+const key1 = "key-of-the-account";
+/** The first account is another one. */
+const accounts = async () =>
+  ["wrong-key", key1].map((key) => ({
+    apiKey: key,
+    accessKeyId: key,
+    secretAccessKey: "s",
+    region: "us-east-1",
+  }));
+
 describe.each(inboundMailProviders)("%s", (key) => {
   const adapter = getInboundMailAdapter(key);
 
   test.each([false, true])("reads a mail, as a whole: %s", async (raw) => {
-    const [read, ...others] = await adapter.read(await writeRequest[key](mail, raw));
+    const [read, ...others] = await adapter.read(await writeRequest[key](mail, raw), accounts);
     expect(others).toEqual([]);
     expect(addressesOf(read!, "from")).toEqual([
       { email: "ada@example.com", name: "Lovelace, Ada" },
@@ -54,8 +91,19 @@ describe.each(inboundMailProviders)("%s", (key) => {
         "application/x-www-form-urlencoded",
         "",
       ])
-        expect(await adapter.read({ contentType, body: Buffer.from(body) })).toEqual([]);
+        expect(await adapter.read({ contentType, body: Buffer.from(body) }, accounts)).toEqual([]);
   });
+});
+
+test("asks each account in turn, and fails if none may read the mail", async () => {
+  asked.length = 0;
+  const { read } = getInboundMailAdapter("ses");
+  const request = await writeRequest.ses(mail, true);
+  expect(await read(request, accounts)).toHaveLength(1);
+  expect(asked).toEqual(["false /mails/in/o3vrnil0e2ic", "true /mails/in/o3vrnil0e2ic"]);
+  const none = async () => (await accounts()).slice(0, 1);
+  await expect(read(request, none)).rejects.toThrow("status 401");
+  await expect(read(request, async () => [])).rejects.toThrow("status none");
 });
 
 test("Mailgun's signature is of the key, and of the last day", async () => {

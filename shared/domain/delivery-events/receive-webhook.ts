@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import { absent, any, equals, isNew } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, transact, update } from "../../adapters/dynamodb/table.ts";
-import * as client from "../../adapters/http/client.ts";
 import { enqueueDivisible } from "../../adapters/sqs/enqueue.ts";
 import { epochSeconds, now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
@@ -65,7 +64,7 @@ export async function receiveWebhook(
     if (snsTopic !== undefined && !(await isKnownTopic(config, snsTopic))) throw rejection(adapter);
     if (nonce !== undefined && !(await isFirstUse(config.id, nonce, request)))
       throw rejection(adapter);
-    if (subscribeUrl !== undefined) return confirmSubscription(subscribeUrl);
+    if (subscribeUrl !== undefined) return snsCertificates.confirmSubscription(subscribeUrl);
     if (events.length) await enqueueEvents(config, events);
     // Events of test emails belong to no send, and prove all the same that the provider reports.
     if (!config.isReporting) await sendingConfigs.setReporting(config, config.id);
@@ -149,15 +148,6 @@ async function orRetryLater<T>({ statuses }: InboundAdapter, work: () => Promise
       { status: statuses.retryLater, cause: error },
     );
   }
-}
-
-async function confirmSubscription(url: string): Promise<void> {
-  const { status } = await client.request({
-    url: snsCertificates.withConfiguredOrigin(url),
-    timeoutSeconds: 10,
-    maxBytes: 100_000,
-  });
-  if (status >= 300) throw new Error(`The subscription could not be confirmed: status ${status}`);
 }
 
 // Stores the first SNS topic that delivers events for a config, and rejects other topics.

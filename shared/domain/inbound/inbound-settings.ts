@@ -54,7 +54,8 @@ export const InboundSettingsChanges = z
       .optional()
       .describe(
         "Key that verifies signatures: of `mailgun` the HTTP webhook signing key, of `sendgrid` " +
-          "the public key of the security policy. `null` removes it.",
+          "the public key of the security policy, of `mandrill` and `resend` the key of the " +
+          "webhook, of `sparkpost` its token. `null` removes it.",
       ),
     replaceUrls: z
       .boolean()

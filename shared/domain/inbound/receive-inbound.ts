@@ -5,7 +5,9 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
 import type { InboundRequest } from "../../providers/inbound/inbound-adapter.ts";
+import { confirmSubscription } from "../../providers/inbound/sns-certificates.ts";
 import type { InboundMailProvider } from "../../providers/inbound-mail/provider-keys.ts";
+import type { InboundMailAdapter } from "../../providers/inbound-mail/received-mail.ts";
 import { getInboundMailAdapter } from "../../providers/inbound-mail/registry.ts";
 import { queues } from "../../queues.ts";
 import { findSiteOfToken } from "./inbound-settings.ts";
@@ -21,18 +23,15 @@ export async function receiveInbound(
 ): Promise<void> {
   const adapter = getInboundMailAdapter(provider);
   const site = await findSiteOfToken(token);
-  const isGenuine =
-    site &&
-    (!site.signingKey ||
-      !adapter.verify ||
-      (await adapter.verify(request, site.signingKey, now())));
-  if (!isGenuine)
+  if (!site || !(await isGenuine(adapter, request, site.signingKey)))
     throw new Problem(
       "unauthenticated",
       "The request is not verified. Check that the URL is one of GET /inbound-settings/:siteId, " +
         "and that its signingKey is the one that the provider uses.",
       { status: adapter.rejectedStatus },
     );
+  const subscribeUrl = adapter.subscribeUrl?.(request);
+  if (subscribeUrl !== undefined) return confirmSubscription(subscribeUrl);
   const { orgId, siteId } = site;
   const blob = `inbound/${orgId}/requests/${randomUUID()}`;
   await objects.put(blob, request.rawBody);
@@ -41,4 +40,13 @@ export async function receiveInbound(
   await enqueue(queues.inbound, [{ orgId, siteId, provider, blob, contentType, receivedAt }], {
     group: orgId,
   });
+}
+
+async function isGenuine(
+  { verify, isSigned }: InboundMailAdapter,
+  request: InboundRequest,
+  signingKey: string | undefined,
+): Promise<boolean> {
+  if (!verify || (!isSigned && signingKey === undefined)) return true;
+  return verify(request, signingKey ?? "", now());
 }

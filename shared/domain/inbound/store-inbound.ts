@@ -3,7 +3,7 @@
 // and is repeated until `done` is stored.
 import { createHash } from "node:crypto";
 import { exists, isNew } from "../../adapters/dynamodb/conditions.ts";
-import { get, put, transact, update } from "../../adapters/dynamodb/table.ts";
+import { get, put, queryAll, transact, update } from "../../adapters/dynamodb/table.ts";
 import * as objects from "../../adapters/s3/objects.ts";
 import { addSeconds, epochSeconds } from "../../clock.ts";
 import { isTransient } from "../../errors.ts";
@@ -13,7 +13,7 @@ import { normalizeEmail } from "../../kernel/email-fields.ts";
 import * as log from "../../kernel/log.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { isDeleted } from "../../kernel/site-access.ts";
-import { keys } from "../../keys.ts";
+import { keys, ranges } from "../../keys.ts";
 import {
   addressesOf,
   messageIdsOf,
@@ -25,6 +25,8 @@ import type { InboundMessage } from "../../queues.ts";
 import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { recordFor } from "../audience/tracking/record-custom-events.ts";
+import { decryptCredentials } from "../senders/config-secrets.ts";
+import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
 import type { InboundEmailItem, InboundKind } from "./inbound-email.ts";
@@ -41,12 +43,23 @@ export async function storeRequest(message: InboundMessage): Promise<void> {
   // Another worker has stored it.
   if (!body) return;
   if (!(await isDeleted(orgId, siteId))) {
-    const mails = await getInboundMailAdapter(provider).read({ contentType, body });
+    const mails = await getInboundMailAdapter(provider).read({ contentType, body }, () =>
+      readAccounts(orgId, provider),
+    );
     if (!mails.length) log.warn("inbound request without mail", { orgId, siteId, provider });
     for (const mail of mails) await storeMail(message, mail);
   }
   await objects.remove(blob);
 }
+
+/** Credentials of the sending configs of the provider. */
+async function readAccounts(orgId: number, provider: string): Promise<Record<string, unknown>[]> {
+  const configs = await queryAll<SendingConfig>(ranges.records(orgId, "CONFIG"));
+  const own = configs.filter((one) => one.provider === provider);
+  return inParallel(4, own.slice(0, maxAccounts), (one) => decryptCredentials(orgId, one));
+}
+
+const maxAccounts = 10;
 
 async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<void> {
   const claim = await claimIds(message, mail);

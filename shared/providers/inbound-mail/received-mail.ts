@@ -2,6 +2,7 @@
 // part has a bound.
 import PostalMime, { addressParser, decodeWords } from "postal-mime";
 import type { InboundRequest } from "../inbound/inbound-adapter.ts";
+import type { ReadAccounts } from "./account-access.ts";
 
 export interface MailHeader {
   /** Lower-case. */
@@ -45,8 +46,15 @@ export interface InboundMailAdapter {
    * in the URL alone authenticates it.
    */
   verify?(request: InboundRequest, signingKey: string, now: Date): boolean | Promise<boolean>;
-  /** Leaves out what it cannot read. Throws only what a retry can help against. */
-  read(request: StoredRequest): Promise<ReceivedMail[]>;
+  /** It always signs, with a key that everyone knows. */
+  isSigned?: true;
+  /** The URL to GET, on a checked host, if the request asks to confirm a subscription. */
+  subscribeUrl?(request: InboundRequest): string | undefined;
+  /**
+   * Leaves out what it cannot read. Throws only what a retry can help against. `accounts` has the
+   * credentials of the sending configs of the provider.
+   */
+  read(request: StoredRequest, accounts: ReadAccounts): Promise<ReceivedMail[]>;
   /** The HTTP status that makes the provider give up. */
   rejectedStatus: number;
 }

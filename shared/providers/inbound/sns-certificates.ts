@@ -1,4 +1,4 @@
-// Fetches the signing certificates of SNS. Callers check the URL first. The setting SNS_URL
+// Fetches the signing certificates of SNS, and confirms subscriptions. Callers check the URL first. The setting SNS_URL
 // replaces its origin.
 
 import * as client from "../../adapters/http/client.ts";
@@ -25,9 +25,19 @@ export async function fetchCertificate(url: string): Promise<string> {
 }
 
 /** Replaces the origin of the URL with the setting SNS_URL, if there is one. */
-export function withConfiguredOrigin(url: string): string {
+function withConfiguredOrigin(url: string): string {
   const { snsUrl } = config;
   if (!snsUrl) return url;
   const { pathname, search } = new URL(url);
   return new URL(pathname + search, snsUrl).href;
+}
+
+/** Confirms the subscription of a topic of SNS. The host was checked. */
+export async function confirmSubscription(url: string): Promise<void> {
+  const { status } = await client.request({
+    url: withConfiguredOrigin(url),
+    timeoutSeconds: 10,
+    maxBytes: 100_000,
+  });
+  if (status >= 300) throw new Error(`The subscription could not be confirmed: status ${status}`);
 }

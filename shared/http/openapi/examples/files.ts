@@ -1,5 +1,6 @@
 // Example bodies that are not JSON: files, pages, scripts and the events of providers.
 import { audienceExamples, Contact, Suppression } from "./accounts-and-audience.ts";
+import { inboundMailExamples } from "./inbound-mail.ts";
 import { providerEventExamples } from "./provider-events.ts";
 
 const lines = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
@@ -76,23 +77,7 @@ const requests: Record<string, unknown> = {
   "previewImport text/tab-separated-values": peopleFile.replaceAll(",", "\t"),
   "previewImport text/plain": peopleFile,
   "importSuppressions text/csv": lines("email,reason", "ada@example.com,manual"),
-  "receivePostmarkInbound application/json": {
-    FromFull: { Email: "ann@example.com", Name: "Ann" },
-    ToFull: [{ Email: "replies@in.shop.example", Name: "" }],
-    Subject: "Re: Your contract",
-    MessageID: "73e6d360-66eb-11e1-8e72-a8904824019b",
-    TextBody: "Yes, please!",
-    Headers: [{ Name: "Message-ID", Value: "<CAF4x2b1@mail.example.com>" }],
-    Attachments: [],
-  },
-  "receiveMimeInbound message/rfc822": lines(
-    "From: Ann <ann@example.com>",
-    "To: replies@in.shop.example",
-    "Subject: Re: Your contract",
-    "Message-ID: <CAF4x2b1@mail.example.com>",
-    "",
-    "Yes, please!",
-  ),
+  ...inboundMailExamples,
   "receiveStripeEvent application/json": {
     id: "evt_1SZkq2LkdIwHu7ix",
     type: "invoice.paid",
