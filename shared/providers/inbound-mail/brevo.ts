@@ -1,4 +1,5 @@
-// Brevo inbound parsing (developers.brevo.com/docs/inbound-parse-webhooks): mails in parts, as JSON.
+// Brevo inbound parsing (developers.brevo.com/docs/inbound-parse-webhooks): mails in parts, as
+// JSON.
 // Files are read with the API key of a sending config. Brevo does not sign.
 import { inParallel } from "../../kernel/parallel.ts";
 import { asArray, asObject, asObjects, parseJson } from "../inbound/normalize.ts";

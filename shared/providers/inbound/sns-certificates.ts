@@ -1,5 +1,5 @@
-// Fetches the signing certificates of SNS, and confirms subscriptions. Callers check the URL first. The setting SNS_URL
-// replaces its origin.
+// Fetches the signing certificates of SNS, and confirms subscriptions. Callers check the URL first.
+// The setting SNS_URL replaces its origin.
 
 import * as client from "../../adapters/http/client.ts";
 import { config } from "../../config.ts";
