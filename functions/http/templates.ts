@@ -1,4 +1,5 @@
 import * as z from "zod";
+import * as templateUses from "../../shared/domain/campaigns/template-uses.ts";
 import * as templateChecks from "../../shared/domain/content/template-checks.ts";
 import * as templateFolders from "../../shared/domain/content/template-folders.ts";
 import * as templateRendering from "../../shared/domain/content/template-rendering.ts";
@@ -135,6 +136,19 @@ export const templates = routeGroup("templates", [
     returns: Deleted,
     errors: { 409: inUse },
     handle: (input) => deleteWithUses("TEMPLATE", input, template.remove),
+  }),
+  route("GET /templates/:id/uses", "List what uses a template", {
+    description:
+      "Returns sequences that mail it, also paused ones and drafts, and campaigns, recurring " +
+      "campaigns and holidays that are not sent yet. Active sequences send what is saved from " +
+      "then on.",
+    level: "site",
+    returns: z.object({
+      uses: z.array(templateUses.TemplateUse).describe("Up to 100 uses."),
+    }),
+    handle: async ({ caller, params }) => ({
+      uses: await templateUses.listUses(caller, params.id),
+    }),
   }),
   route("GET /templates/:id/versions", "List the versions of a template", {
     description:

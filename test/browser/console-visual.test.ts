@@ -331,6 +331,38 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await expect.poll(() => subject.textContent()).toBe("Theirs again");
   });
 
+  it("a template that nothing sends saves itself, and another one waits for its button", async () => {
+    const account = await accountWithTemplate("welcome");
+    const { email, call, siteId, templateId } = account;
+    const path = `/templates/${templateId}`;
+    const { page, problems } = await openSignedIn(browser, { email, path });
+    const subject = page.getByRole("textbox", { name: "Subject" });
+    await subject.fill("Saved by itself");
+    await page.getByText("Saved", exact).waitFor();
+    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Saved by itself" });
+    // It is saved on the way to another page, too.
+    await subject.fill("Saved on the way");
+    await page.getByRole("link", { name: "Templates" }).last().click();
+    await page.getByText("Saved on the way").waitFor();
+
+    const config = await createSendingConfig(account, base, "postmark");
+    expectStatus(200, await call("POST", `/sending-configs/${config}/verify`));
+    const fields = { siteId, name: "Hello", sendingConfigId: config };
+    const sequence = expectStatus(201, await call<{ id: number }>("POST", "/sequences", fields));
+    const { id } = sequence.body.data;
+    expectStatus(201, await call("POST", `/sequences/${id}/steps`, { type: "email", templateId }));
+    expectStatus(200, await call("PUT", `/sequences/${id}`, { status: "active" }));
+    await page.goto(`${base}/app${path}`);
+    await page.getByText("it changes only when you save it").waitFor();
+    await subject.fill("Half written");
+    await page.waitForTimeout(4000);
+    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Saved on the way" });
+    await page.getByRole("button", { name: "Save template" }).click();
+    await page.getByText("Saved", exact).waitFor();
+    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Half written" });
+    expect(problems).toEqual([]);
+  });
+
   it("a design becomes code for good, and an earlier version is visual again", async () => {
     const account = await accountWithTemplate("welcome");
     const { email, templateId } = account;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { get, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
-import { epochSeconds } from "../../shared/clock.ts";
+import { advanceClock, epochSeconds } from "../../shared/clock.ts";
 import * as folders from "../../shared/domain/content/template-folders.ts";
 import { NewTemplate } from "../../shared/domain/content/template-schema.ts";
 import * as versions from "../../shared/domain/content/template-versions.ts";
@@ -71,6 +71,29 @@ describe("versions", () => {
     expect(await get(keys.recordBody(caller.orgId, "TEMPLATE", { id, version: "history" }))).toBe(
       undefined,
     );
+  });
+  test("autosaves of one user within ten minutes are one version", async () => {
+    const caller = await oneSite();
+    const { id } = await make(caller, { html: "one" });
+    const save = (html: string, userId = caller.userId) =>
+      templates.change({ ...caller, userId }, id, { html, autosave: true });
+    const listed = async () => (await versions.list(caller, id)).map(({ version }) => version);
+    await save("two");
+    await save("three");
+    expect((await save("four")).version).toBe(4);
+    expect(await listed()).toEqual([4, 1]);
+    // Email that was accepted with a version that was replaced is still sent with it.
+    expect((await templates.readBody(caller.orgId, id, 2)).html).toBe("two");
+    expect((await itemOf(caller, id, 3))!.expires).toBeGreaterThan(epochSeconds());
+    // Another user, then a save that somebody asked for.
+    await save("five", caller.userId + 1);
+    await templates.change(caller, id, { html: "six" });
+    await save("seven");
+    expect(await listed()).toEqual([7, 6, 5, 4, 1]);
+    advanceClock(11 * 60);
+    await save("eight");
+    expect(await listed()).toEqual([8, 7, 6, 5, 4, 1]);
+    expect((await versions.restore(caller, id, 1)).html).toBe("one");
   });
   test("are listed with their date and their user, and an old one can be restored", async () => {
     const caller = await oneSite();

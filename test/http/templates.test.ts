@@ -622,6 +622,27 @@ describe("versions", () => {
   });
 });
 
+test("what uses a template is listed with its status", async () => {
+  const client = await signedUp();
+  const { id } = await make(client);
+  const readUses = async () =>
+    expectStatus(200, await client.call<{ uses: object[] }>("GET", `/templates/${id}/uses`)).body
+      .data.uses;
+  expect(await readUses()).toEqual([]);
+  const create = async (path: string, body: object) =>
+    expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
+  const { siteId } = client;
+  const sequence = await create("/sequences", { siteId, name: "Hello" });
+  await create(`/sequences/${sequence}/steps`, { type: "email", templateId: id });
+  const campaign = await create("/campaigns", { siteId, name: "Spring", templateId: id });
+  expect(await readUses()).toEqual([
+    { kind: "sequence", id: sequence, name: "Hello", status: "draft" },
+    { kind: "campaign", id: campaign, name: "Spring", status: "draft" },
+  ]);
+  const stranger = await signedUp();
+  expect((await stranger.call("GET", `/templates/${id}/uses`)).status).toBe(404);
+});
+
 describe("checks", () => {
   test("of a stored template and of a draft name what is broken", async () => {
     const client = await signedUp();

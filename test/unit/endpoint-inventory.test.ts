@@ -74,6 +74,7 @@ const extras = [
   "PUT /snippets/{id}",
   "DELETE /snippets/{id}",
   "GET /snippets/{id}/uses",
+  "GET /templates/{id}/uses",
   "POST /snippets/{id}/render",
   "POST /snippets/{id}/restore",
   "POST /templates/{id}/check", // links, images, size

@@ -432,6 +432,11 @@ export const queries = {
     pagesOf(["snippets", "pages", filter], (page) => api.snippets.list({ ...filter, ...page })),
   snippetUses: (id: number) =>
     queryOptions({ queryKey: ["snippets", "uses", id], queryFn: () => api.snippets.listUses(id) }),
+  templateUses: (id: number) =>
+    queryOptions({
+      queryKey: ["templates", "uses", id],
+      queryFn: () => api.templates.listUses(id),
+    }),
   renderedSnippet: (id: number, draft: SnippetDraftInput) =>
     queryOptions({
       queryKey: ["snippets", "rendered", id, draft],

@@ -55,6 +55,8 @@ export const german: Catalog = {
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
   Blue: "Blau",
+  "Emails are sent with it, so it changes only when you save it.":
+    "Damit werden E-Mails gesendet, darum ändert sie sich erst, wenn Sie speichern.",
   Emoji: "Emoji",
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
@@ -84,6 +86,7 @@ export const german: Catalog = {
   "Type the whole address, such as https://shop.example/a.png":
     "Geben Sie die ganze Adresse ein, etwa https://shop.example/a.png",
   Underline: "Unterstrichen",
+  "Used by:": "Benutzt von:",
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
   "Write something": "Schreiben Sie etwas",
   "a click": "einem Klick",

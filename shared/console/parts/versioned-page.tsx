@@ -7,6 +7,9 @@ import { useShortcuts } from "./shortcuts.ts";
 import { useUnsavedChanges } from "./unsaved-changes.ts";
 import type { VersionedSaving } from "./versioned-saving.ts";
 
+/** Within which the draft is not lost. */
+const everywhere = "";
+
 interface VersionedPageProps {
   title: string;
   /** Below the title: the way to the list, and the version. */
@@ -26,7 +29,7 @@ export function VersionedPage(props: VersionedPageProps) {
   const { title, note, action, saving, mayWrite, menu, onReload, children } = props;
   const save = () => mayWrite && saving.save();
   useShortcuts([{ keys: ["mod+S"], label: action, run: save, inFields: true }]);
-  useUnsavedChanges(saving.isChanged);
+  useUnsavedChanges(saving.isChanged, saving.savesItself ? everywhere : undefined);
   return (
     <div className="page">
       <PageHead

@@ -8,6 +8,8 @@ export interface VersionedSaving {
   isChanged: boolean;
   isPending: boolean;
   isSaved: boolean;
+  /** Whether the changes are saved in a moment, at the latest when the page is left. */
+  savesItself: boolean;
   error: unknown;
   /** Whether somebody else has saved the record since it was read. */
   isConflict: boolean;
@@ -21,7 +23,9 @@ interface SavingInput<Draft> {
   draft: Draft;
   isSame(a: Draft, b: Draft): boolean;
   /** The API refuses a change of another version than `version`, if it is given. */
-  run(draft: Draft, base: { version?: number }): Promise<{ version: number }>;
+  run(draft: Draft, base: SaveBase): Promise<{ version: number }>;
+  /** Whether it saves by itself while somebody types. */
+  savesItself?: boolean;
   /** The code with which it refuses. */
   conflictCode: string;
   refreshes: readonly string[];
@@ -29,19 +33,27 @@ interface SavingInput<Draft> {
   onReload(): unknown;
 }
 
+interface SaveBase {
+  version?: number;
+  autosave?: true;
+}
+
 interface Save<Draft> {
   draft: Draft;
-  isForced: boolean;
+  base: SaveBase;
 }
+
+/** Milliseconds after the last change. */
+const autosaveDelay = 2000;
 
 /** Saves a draft over the version of the record that it began with. */
 export function useVersionedSaving<Draft>(input: SavingInput<Draft>): VersionedSaving {
   const { stored, draft, isSame, run, conflictCode, refreshes, onReload } = input;
+  const { savesItself = false } = input;
   const [base, setBase] = useState({ draft, version: stored.version });
   const isChanged = !isSame(draft, base.draft);
   const saving = useChange({
-    run: ({ draft: saved, isForced }: Save<Draft>) =>
-      run(saved, isForced ? {} : { version: base.version }),
+    run: ({ draft: saved, base: on }: Save<Draft>) => run(saved, on),
     refreshes,
     onDone: ({ version }, { draft: saved }) => setBase({ draft: saved, version }),
   });
@@ -54,17 +66,30 @@ export function useVersionedSaving<Draft>(input: SavingInput<Draft>): VersionedS
   }, [isBehind]);
   const { error } = saving;
   const isConflict = error instanceof ConflictError && error.code === conflictCode;
-  const start = (isForced: boolean) => {
-    if (isChanged && !saving.isPending) saving.mutate({ draft, isForced });
+  const { version } = base;
+  const start = (on: SaveBase) => {
+    if (isChanged && !saving.isPending) saving.mutate({ draft, base: on });
   };
+  // What the API has refused waits for another change, or for the button.
+  const isRefused = saving.isError && isSame(saving.variables.draft, draft);
+  const isWaiting = savesItself && isChanged && !saving.isPending && !isRefused;
+  const autosave = useRef(() => {});
+  autosave.current = () => isWaiting && start({ version, autosave: true });
+  useEffect(() => {
+    if (!isWaiting || draft === undefined) return;
+    const timer = setTimeout(() => autosave.current(), autosaveDelay);
+    return () => clearTimeout(timer);
+  }, [isWaiting, draft]);
+  useEffect(() => () => autosave.current(), []);
   return {
-    version: base.version,
+    version,
     isChanged,
+    savesItself: isWaiting,
     isPending: saving.isPending,
     isSaved: saving.isSuccess && !isChanged,
     error: isConflict ? undefined : error,
     isConflict,
-    save: () => start(false),
-    overwrite: () => start(true),
+    save: () => start({ version }),
+    overwrite: () => start({}),
   };
 }

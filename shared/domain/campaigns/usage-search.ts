@@ -45,6 +45,7 @@ import type { StoredCampaign } from "./stored-campaign.ts";
 
 /** A record that uses the target. */
 export interface Use extends ProblemDetail {
+  usedBy?: UsedBy;
   /** Prepares the record for the deletion of the target. Absent if it can stay as it is. */
   release?: ((statusReason: string) => Promise<unknown>) | undefined;
 }
@@ -66,14 +67,24 @@ export async function* usersOf(target: UsageTarget): AsyncGenerator<Use> {
 interface Named {
   id: number;
   name: string;
+  status?: string;
 }
 
-export const use = (path: string, { id, name }: Named, how: string): Use => {
-  const kind = path
+export interface UsedBy extends Named {
+  /** As paths of the API name it: `sequences`. */
+  collection: string;
+}
+
+export const use = (collection: string, { id, name, status }: Named, how: string): Use => {
+  const kind = collection
     .replace(/s$/, "")
     .replace(/([A-Z])/g, " $1")
     .toLowerCase();
-  return { path: `${path}.${id}`, message: `${kind} ${id} "${name.slice(0, 100)}" ${how}` };
+  return {
+    path: `${collection}.${id}`,
+    message: `${kind} ${id} "${name.slice(0, 100)}" ${how}`,
+    usedBy: { collection, id, name, ...(status !== undefined && { status }) },
+  };
 };
 
 /** Records of the target's site, newest first. */

@@ -5,7 +5,7 @@ import { type Key, keys } from "../../keys.ts";
 import * as templateBodies from "./template-bodies.ts";
 
 /** The current version and those that it replaced. */
-export const maxVersions = 50;
+const maxVersions = 50;
 
 export interface SavedVersion {
   version: number;
@@ -26,20 +26,20 @@ export async function readHistory(orgId: number, id: number): Promise<SavedVersi
   return Object.values<SavedVersion>(versions).toSorted((a, b) => b.version - a.version);
 }
 
-/** Adds the version that is being replaced. The one that leaves the history expires. */
-export function replaceVersionWrites(
+/** Adds the version that is being replaced. Those that leave the history expire. */
+export async function replaceVersionWrites(
   orgId: number,
   id: number,
   { version, subject, ...saved }: SavedVersion,
-): Write[] {
+): Promise<Write[]> {
   const entry = { version, subject: subject.slice(0, maxSubjectLength), ...saved };
-  const dropped = version + 1 - maxVersions;
+  const dropped = (await readHistory(orgId, id)).slice(maxVersions - 2);
   return [
     update(historyKey(orgId, id), {
       set: { [`v${version}`]: entry },
-      remove: dropped > 0 ? [`v${dropped}`] : [],
+      remove: dropped.map((one) => `v${one.version}`),
     }),
-    ...(dropped > 0 ? [templateBodies.expireBodyWrite(orgId, id, dropped)] : []),
+    ...dropped.map((one) => templateBodies.expireBodyWrite(orgId, id, one.version)),
   ];
 }
 

@@ -121,6 +121,12 @@ export const TemplateChanges = z
         "`version` of the template that the change is based on. If somebody else has changed " +
           "its content since, the response is 409. If omitted, the change replaces theirs.",
       ),
+    autosave: z
+      .boolean()
+      .describe(
+        "Whether an editor saves while somebody types. What one user saves in this way within " +
+          "ten minutes is one version in the list of versions.",
+      ),
   })
   .partial()
   .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });

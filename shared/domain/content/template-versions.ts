@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { missing } from "../../errors.ts";
 import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import { maxVersions, readHistory, type SavedVersion } from "./template-history.ts";
+import { readHistory } from "./template-history.ts";
 import { Template } from "./template-schema.ts";
 import * as templates from "./templates.ts";
 
@@ -41,14 +41,11 @@ export async function list(caller: CallerScope, id: number): Promise<TemplateVer
   return [
     { ...current, current: true },
     ...replaced
-      .filter(({ version }) => isKept(version, current))
+      // A change between the two reads can leave the current version in both.
+      .filter(({ version }) => version < current.version)
       .map((one) => ({ ...one, current: false })),
   ];
 }
-
-// A change between the two reads can leave the current version in both.
-const isKept = (version: number, current: SavedVersion): boolean =>
-  version < current.version && version > current.version - maxVersions;
 
 /** 404 if the version is not stored any more. */
 export async function find(

@@ -35,6 +35,8 @@ export interface StoredTemplate extends SentFields, templateBodies.TemplateVaria
   /** When the version was saved (ISO 8601). */
   savedAt: string;
   savedBy: number | null;
+  /** When the first of the autosaves that made the version was. Absent and null: it was saved. */
+  autosavedSince?: string | null;
 }
 
 /** `userId` is stored with the version that a call saves. */
@@ -212,7 +214,7 @@ interface TemplateEdit extends Omit<TemplateChanges, "translations"> {
 const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): Promise<Template> =>
   retryOnConflict("The template", async () => {
     const stored = await records.find<StoredTemplate>("TEMPLATE", caller, id);
-    const { version: baseVersion = stored.version, ...given } = changes;
+    const { version: baseVersion = stored.version, autosave = false, ...given } = changes;
     const { orgId, userId = null } = caller;
     const before = bodyOf(toApi(stored, await readBody(orgId, id, stored.version)));
     const { name = stored.name, folderId = stored.folderId, ...content } = given;
@@ -229,12 +231,14 @@ const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): 
     const bodies = templateBodies.listBodies(after);
     const { snippets, snippetChecks } = await loadUsedSnippets(orgId, stored.siteId, ...bodies);
     const at = now().toISOString();
+    const openSince = autosave ? findOpenAutosave(stored, userId) : undefined;
     const ofNewVersion = isNewVersion
       ? {
           ...{ optional: [], blankBody: false, pictures: [], snippets: [] },
           ...{ locale: null, subjects: {} },
           ...templateBodies.parseVariables(after, snippets),
           ...{ savedAt: at, savedBy: userId },
+          autosavedSince: autosave ? (openSince ?? at) : null,
         }
       : {};
     const set = {
@@ -256,13 +260,27 @@ const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): 
       ...(isNewVersion
         ? [
             await templateBodies.storeBodyWrite({ orgId, id, version }, after),
-            ...templateHistory.replaceVersionWrites(orgId, id, toSavedVersion(stored)),
+            ...(openSince === undefined
+              ? await templateHistory.replaceVersionWrites(orgId, id, toSavedVersion(stored))
+              : [templateBodies.expireBodyWrite(orgId, id, stored.version)]),
             ...snippetChecks,
           ]
         : []),
     );
     return toApi({ ...stored, ...set }, after);
   });
+
+const autosaveMinutes = 10;
+
+/** When the user began to save the current version by autosaves, if the next one belongs to it. */
+function findOpenAutosave(
+  { autosavedSince = null, savedBy }: StoredTemplate,
+  userId: number | null,
+): string | undefined {
+  if (autosavedSince === null || savedBy !== userId) return undefined;
+  const minutes = (now().getTime() - Date.parse(autosavedSince)) / 60_000;
+  return minutes < autosaveMinutes ? autosavedSince : undefined;
+}
 
 export type TemplateContent = Pick<Template, keyof templateBodies.TemplateBody>;
 

@@ -13,6 +13,7 @@ import type { RowAction } from "../../parts/row-menu.tsx";
 import { VersionedPage } from "../../parts/versioned-page.tsx";
 import type { VersionedSaving } from "../../parts/versioned-saving.ts";
 import { TemplateMenu } from "./template-menu.tsx";
+import { TemplateUses } from "./template-uses.tsx";
 
 interface TemplatePageProps {
   template: Template;
@@ -39,6 +40,7 @@ export function TemplatePage(props: TemplatePageProps) {
       menu={<TemplateMenu template={template} actions={actions} />}
       onReload={onReload}
     >
+      <TemplateUses id={template.id} />
       {children}
     </VersionedPage>
   );

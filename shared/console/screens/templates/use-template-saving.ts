@@ -1,6 +1,7 @@
 import type { Template, UpdateTemplateRequest } from "pennymail";
 import { api } from "../../data/client.ts";
 import { useVersionedSaving, type VersionedSaving } from "../../parts/versioned-saving.ts";
+import { useTemplateUses } from "./template-uses.tsx";
 
 interface SavingInput<Draft> {
   template: Template;
@@ -12,12 +13,17 @@ interface SavingInput<Draft> {
   onReload(): unknown;
 }
 
-/** Saves the draft of a template, visual or code. */
+/**
+ * Saves the draft of a template, visual or code. It saves itself while no active sequence and no
+ * scheduled campaign would send what is half written.
+ */
 export function useTemplateSaving<Draft>(input: SavingInput<Draft>): VersionedSaving {
   const { template, toChanges, ...rest } = input;
+  const { isLive } = useTemplateUses(template.id);
   return useVersionedSaving({
     ...rest,
     stored: template,
+    savesItself: isLive === false,
     run: async (draft, base) =>
       api.templates.update(template.id, { ...(await toChanges(draft)), ...base }),
     conflictCode: "template_changed",

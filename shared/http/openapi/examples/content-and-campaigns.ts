@@ -446,6 +446,7 @@ export const campaignExamples: Record<string, unknown> = {
   },
   SnippetUse: { kind: "template", id: 1, name: "Welcome" },
   TemplateMeta,
+  TemplateUse: { kind: "sequence", id: 1, name: "Welcome", status: "active" },
   TemplateVersion,
   TemplateVersionDetail: {
     ...TemplateVersion,
