@@ -5,7 +5,7 @@ import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
 
 const paths = {
-  sequence: "/sequences/$id",
+  sequence: "/sequences/$id/{-$part}",
   campaign: "/campaigns/$id",
   recurring_campaign: "/recurring/$id",
   holiday: "/sequences/holidays",
