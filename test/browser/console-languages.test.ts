@@ -46,7 +46,7 @@ describe.skipIf(!inject("chromium"))("languages of a template in the console", (
     await page.getByRole("option", { name: "German", exact: true }).click();
     await page.getByRole("button", { name: "German Missing: subject, email" }).waitFor();
     const german = page.getByRole("region", { name: "German" });
-    await german.getByLabel("Subject (German)").fill("Willkommen");
+    await german.getByRole("textbox", { name: "Subject (German)" }).fill("Willkommen");
     await page.getByRole("button", { name: "German Missing: email" }).waitFor();
     await german.locator(".cm-content").fill("<p>Guten Tag {{ firstName }}</p>");
     await page.getByRole("button", { name: "German Complete" }).waitFor();
@@ -75,7 +75,7 @@ describe.skipIf(!inject("chromium"))("languages of a template in the console", (
     await page.getByRole("tab", { name: "Languages" }).click();
     await chooseOption(page.getByRole("combobox", { name: "Add a language" }), "Arabic");
     const arabic = page.getByRole("region", { name: "Arabic" });
-    await arabic.getByLabel("Subject (Arabic)").fill("رسالة");
+    await arabic.getByRole("textbox", { name: "Subject (Arabic)" }).fill("رسالة");
     await page
       .getByRole("button", { name: /^Arabic Missing: preview text, \d+ texts of the email$/ })
       .waitFor();

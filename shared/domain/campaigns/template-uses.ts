@@ -1,4 +1,4 @@
-// What uses a template: sequences that mail it, and campaigns and holidays that are still to be sent.
+// What uses a template: sequences, and campaigns and holidays that are still to be sent.
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
