@@ -1,5 +1,5 @@
 // Records the requests that the service makes to other servers.
-import { WebClient } from "../../shared/adapters/http/client.ts";
+import { WebClient, type WebRequest } from "../../shared/adapters/http/client.ts";
 
 interface RecordedRequest {
   method: string;
@@ -11,13 +11,20 @@ interface RecordedRequest {
 const readsByPost =
   /Action=(Get|List|Subscribe)|\/(view|list|domains|info|ping2|permissions|email_cycle)(\.json)?$/;
 
+function textOf(body: WebRequest["body"]): string {
+  if (typeof body === "string") return body;
+  return body instanceof FormData
+    ? new URLSearchParams([...body] as [string, string][]).toString()
+    : "";
+}
+
 /** Records until `stop`. */
 export function recordRequests() {
   const requests: RecordedRequest[] = [];
   const { open } = WebClient.prototype;
   WebClient.prototype.open = function (request) {
     const { method = "GET", url, body } = request;
-    requests.push({ method, url, body: typeof body === "string" ? body : "" });
+    requests.push({ method, url, body: textOf(body) });
     return open.call(this, request);
   };
   return {

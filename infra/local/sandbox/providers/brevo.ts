@@ -5,6 +5,7 @@ import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { endingOf } from "../../../../shared/providers/limits.ts";
 import { traits } from "../../../../shared/providers/traits.ts";
+import { brevoAccountRoutes } from "../account-apis/brevo.ts";
 import { decodeEncodedWords } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderBrevoParams } from "../merge-syntax.ts";
@@ -154,6 +155,7 @@ export const brevo: SandboxProvider = {
       companyName: "Pennymail sandbox",
       plan: [{ type: "free", creditsType: "sendLimit", credits: 300 }],
     }),
+    ...brevoAccountRoutes,
     "GET /v3/senders": ok({ senders: [] }),
   },
   maxBytes: 40 * 1024 * 1024,

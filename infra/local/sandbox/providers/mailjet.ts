@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { equalInConstantTime } from "../../constant-time.ts";
+import { mailjetAccountRoutes } from "../account-apis/mailjet.ts";
 import {
   basicCredentials,
   type Copy,
@@ -184,11 +185,7 @@ export const mailjet: SandboxProvider = {
     "POST /v3.1/send": send,
     "GET /v3/REST/message": searchMessages,
     "GET /v3/REST/message/:id": readMessage,
-    "GET /v3/REST/sender": ok({
-      Count: 1,
-      Data: [{ Email: "*@pennymail.test", Status: "Active", DNSID: 1 }],
-      Total: 1,
-    }),
+    ...mailjetAccountRoutes,
   },
   maxBytes: 60 * 1024 * 1024,
   errors: {

@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { mandrillAccountRoutes } from "../account-apis/mandrill.ts";
 import { isValidEmail } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderHandlebars, renderMandrillTags } from "../merge-syntax.ts";
@@ -226,6 +227,7 @@ export const mandrill: SandboxProvider = {
     "POST /api/:version/messages/list-scheduled": (call) =>
       ok(call.scheduled().map(toScheduledMessage)),
     "POST /api/:version/messages/cancel-scheduled": cancelScheduled,
+    ...mandrillAccountRoutes((account) => webhook.deriveSecret(account)),
     "POST /api/:version/users/ping2": ok({ PING: "PONG!" }),
     "POST /api/:version/users/info": ({ account }) =>
       ok({

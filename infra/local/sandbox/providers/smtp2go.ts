@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { smtp2goAccountRoutes } from "../account-apis/smtp2go.ts";
 import { readMailbox } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { randomHex } from "../provider-ids.ts";
@@ -167,6 +168,7 @@ export const smtp2go: SandboxProvider = {
     "POST /v3/email/send": sendOne,
     "POST /v3/email/batch": sendBatch,
     "POST /v3/activity/search": searchActivity,
+    ...smtp2goAccountRoutes((data) => okWithId(data)),
     "POST /v3/api_keys/permissions": () =>
       okWithId(["/email/send", "/email/batch", "/activity/search"]),
   },

@@ -3,6 +3,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { sparkpostAccountRoutes } from "../account-apis/sparkpost.ts";
 import { isValidEmail, readMailbox, readMailboxes } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { findUnrenderable, renderHandlebars } from "../merge-syntax.ts";
@@ -233,17 +234,7 @@ export const sparkpost: SandboxProvider = {
           status: "active",
         },
       }),
-    "GET /api/v1/sending-domains/:domain": ({ isVerifiedSender, params: [domain = ""] }) =>
-      ok({
-        results: {
-          domain,
-          status: {
-            ownership_verified: isVerifiedSender(`any@${domain}`),
-            dkim_status: "valid",
-            compliance_status: "valid",
-          },
-        },
-      }),
+    ...sparkpostAccountRoutes,
   },
   maxBytes: 40 * 1024 * 1024,
   errors: {
