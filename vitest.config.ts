@@ -80,6 +80,7 @@ const slowFiles = [
   "test/browser/console-everywhere.test.ts",
   "test/browser/console-imports.test.ts",
   "test/browser/console-journeys.test.ts",
+  "test/browser/console-campaigns.test.ts",
   "test/browser/console-mail.test.ts",
   "test/browser/console-german.test.ts",
   "test/browser/console-recurring.test.ts",

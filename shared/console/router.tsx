@@ -293,6 +293,15 @@ const campaign = createRoute({
     "CampaignScreen",
   ),
 });
+const campaignEmail = createRoute({
+  getParentRoute: () => shell,
+  path: "/campaigns/$id/email",
+  params: idInPath,
+  component: lazyRouteComponent(
+    () => import("./screens/campaigns/campaign-email.tsx"),
+    "CampaignEmail",
+  ),
+});
 const sequences = createRoute({
   getParentRoute: () => shell,
   path: "/sequences",
@@ -406,6 +415,7 @@ export const router = createRouter({
       suppressions,
       campaigns,
       campaign,
+      campaignEmail,
       recurring,
       sequences,
       sequence,

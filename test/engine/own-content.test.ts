@@ -186,6 +186,16 @@ test("a resend has a copy", async () => {
   expect(again.templateId).not.toBe(templateId);
   await templates.change(from.caller, again.templateId!, { html: "<p>Last chance</p>" });
   expect(await mailed(from, again.id)).toEqual(["Last chance"]);
+
+  const tested = await createDraft(from, { content });
+  for (const subject of ["A", "B"])
+    await createVariant(from, tested.id, { subject, templateId: tested.templateId });
+  await mailed(from, tested.id);
+  const both = await resends.resend(from.caller, tested.id, resends.ResendRequest.parse(request));
+  const { variants: copies } = await campaigns.findCampaignDetail(from.caller, both.id);
+  const copied = both.ownTemplateId;
+  expect(copied).not.toBe(tested.templateId);
+  expect(copies.map((variant) => variant.templateId)).toEqual([copied, copied]);
   await from.provider.stop();
 });
 

@@ -209,3 +209,13 @@ export async function chooseOption(box: Locator, option: string | RegExp): Promi
   await box.press("ArrowDown");
   await box.page().getByRole("option", { name: option, exact: true }).click();
 }
+
+/** Gives the campaign on the page a copy of a template, and comes back from the editor. */
+export async function beginWithTemplate(page: Page, template: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name: /^A template/ }).click();
+  const dialog = page.getByRole("dialog");
+  await chooseOption(dialog.getByRole("combobox", { name: "Template" }), template);
+  await dialog.getByRole("button", { name: "Copy and edit" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Edit email" }).waitFor();
+}

@@ -125,10 +125,13 @@ async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord
 /** One page of names, newest first. */
 async function readNamePage(group: NamedGroup, query: NameQuery): Promise<NamePage> {
   const page: object = await namedRecords[group](query);
-  const records = (page as Record<NamedGroup, NamedRecord[]>)[group];
+  const records = (page as Record<NamedGroup, CountedName[]>)[group];
   const { pagination } = page as { pagination?: Pagination };
   return {
-    names: records.map(({ id, name }) => ({ id, name })),
+    names: records.map(({ id, name, contactCount }) => ({
+      ...{ id, name },
+      ...(contactCount !== undefined && { contactCount }),
+    })),
     hasMore: Boolean(pagination?.nextCursor),
   };
 }
@@ -141,8 +144,13 @@ async function readName(group: NamedGroup, id: number): Promise<NamedRecord> {
   throw new Error(t("The tag {id} does not exist", { id }));
 }
 
+/** A list or tag has the number of its contacts. */
+export interface CountedName extends NamedRecord {
+  contactCount?: number;
+}
+
 interface NamePage {
-  names: NamedRecord[];
+  names: CountedName[];
   hasMore: boolean;
 }
 
@@ -368,9 +376,9 @@ export const queries = {
       queryFn: () => api.campaigns.getAudit(id),
       refetchInterval: ({ state }) => (state.data?.status === "auditing" ? 2_000 : false),
     }),
-  campaignPreview: (campaign: CampaignDetail) =>
+  campaignPreview: (campaign: CampaignDetail, templateVersion?: number) =>
     queryOptions({
-      queryKey: ["campaignPreview", campaign.id, previewedParts(campaign)],
+      queryKey: ["campaignPreview", campaign.id, previewedParts(campaign), templateVersion],
       queryFn: ({ signal }) =>
         withWarnings((client) => client.campaigns.preview(campaign.id, { signal })),
       // A template may have changed on its own screen.

@@ -33,6 +33,8 @@ export const german: Catalog = {
     "what they must know."]:
     "<b>Auch abgemeldete Kontakte erhalten sie</b>, und zwar ohne Abmeldelink. Senden Sie " +
     "nur, was sie wissen müssen.",
+  "<link>Back to the campaign</link> · Version {version}":
+    "<link>Zurück zur Kampagne</link> · Version {version}",
   "<link>Sequences</link> · {status} {active} in it now · {completed} completed":
     "<link>Automationen</link> · {status} {active} derzeit darin · {completed} abgeschlossen",
   "<link>Snippets</link> · Version {version}": "<link>Bausteine</link> · Version {version}",
@@ -89,6 +91,45 @@ export const german: Catalog = {
   "Used by:": "Benutzt von:",
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
   "Write something": "Schreiben Sie etwas",
+  "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",
+  "A design": "Einem Design",
+  "A new draft goes to “{name}”.": "Ein neuer Entwurf geht an „{name}“.",
+  "A starting design, an empty one, or code": "Einem fertigen Entwurf, einem leeren oder Code",
+  "A template": "Einer Vorlage",
+  "All subscribed contacts": "Alle abonnierten Kontakte",
+  "All, lists, tags or segments": "Alle, Listen, Tags oder Segmente",
+  "An earlier campaign": "Einer früheren Kampagne",
+  "Another name, address or reply address": "Anderer Name, andere Adresse oder Antwortadresse",
+  "Begin again": "Neu beginnen",
+  "Begin with a template": "Mit einer Vorlage beginnen",
+  "Begin with an earlier campaign": "Mit einer früheren Kampagne beginnen",
+  "Choose an audience, an email and a sender first.":
+    "Wählen Sie zuerst Empfängerkreis, E-Mail und Absender.",
+  "Copy and edit": "Kopieren und bearbeiten",
+  "Create it": "Erstellen",
+  "Design the email": "E-Mail gestalten",
+  "Edit email": "E-Mail bearbeiten",
+  "Edit for this campaign only": "Nur für diese Kampagne bearbeiten",
+  "It is sent with the template <link>{name}</link>, which others can use too.":
+    "Sie wird mit der Vorlage <link>{name}</link> gesendet, die auch andere verwenden können.",
+  "It takes the place of the email that the campaign has now.":
+    "Sie ersetzt die E-Mail, die die Kampagne jetzt hat.",
+  "Save as a template": "Als Vorlage speichern",
+  "Save email": "E-Mail speichern",
+  "Send a campaign": "Kampagne senden",
+  "The campaign gets a copy. What you change there changes nothing else.":
+    "Die Kampagne erhält eine Kopie. Was Sie darin ändern, ändert sonst nichts.",
+  "The email has {count, plural, one {# further language} other {# further languages}}, with texts of their own in the editor.":
+    "Die E-Mail hat {count, plural, one {# weitere Sprache} other {# weitere Sprachen}}, mit eigenen Texten im Editor.",
+  "The one of now stays in the versions of the email.":
+    "Die jetzige bleibt in den Versionen der E-Mail.",
+  "There is no campaign.": "Es gibt keine Kampagne.",
+  "There is no template.": "Es gibt keine Vorlage.",
+  "This campaign has no email of its own": "Diese Kampagne hat keine eigene E-Mail",
+  "This campaign has no email that can be copied.":
+    "Diese Kampagne hat keine E-Mail, die sich kopieren lässt.",
+  "What does the email begin with?": "Womit beginnt die E-Mail?",
+  "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
   "a click": "einem Klick",
   "A contact": "Ein Kontakt",
   "A contact clicks a link in an email": "Ein Kontakt klickt auf einen Link in einer E-Mail",
@@ -481,7 +522,6 @@ export const german: Catalog = {
     "Ein Tag kennzeichnet Kontakte mit einer Gemeinsamkeit, etwa „Kunde“. Formulare und " +
     "Automationen können es vergeben, Segmente danach fragen.",
   "A tag that does not exist yet is made.": "Ein Tag, den es noch nicht gibt, wird angelegt.",
-  "a template": "eine Vorlage",
   "A template has at most 20": "Eine Vorlage hat höchstens 20",
   "A template is the content of an email, with fields that each recipient fills.":
     "Eine Vorlage ist der Inhalt einer E-Mail, mit Feldern, die sich für jeden Empfänger " +
@@ -911,8 +951,6 @@ export const german: Catalog = {
   "Choose another file": "Andere Datei wählen",
   "Choose another status to see the others.":
     "Wählen Sie einen anderen Status, um die anderen zu sehen.",
-  "Choose audience, template and sender first.":
-    "Wählen Sie zuerst Empfängerkreis, Vorlage und Absender.",
   "Choose one": "Auswählen",
   ["Choose one with 12 characters or more, and enter it in the address, too, in place of " +
     "YOUR_SECRET."]:
@@ -1098,7 +1136,6 @@ export const german: Catalog = {
   "Create site": "Website anlegen",
   "Create snippet": "Baustein anlegen",
   "Create tag": "Tag erstellen",
-  "Create the template": "Vorlage erstellen",
   "Create topic": "Thema erstellen",
   "Create totp secret": "TOTP-Geheimnis erstellen",
   "Create your account": "Erstellen Sie Ihr Konto",
@@ -1839,7 +1876,6 @@ export const german: Catalog = {
   Lists: "Listen",
   "Lists and tags": "Listen und Tags",
   "Lists for all of them (optional)": "Listen für alle (optional)",
-  "Lists, tags and segments": "Listen, Tags und Segmente",
   Loading: "Wird geladen",
   "Loading the editor…": "Editor wird geladen …",
   Log: "Protokoll",

@@ -10,9 +10,8 @@ import {
 } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import type { NamedRecord } from "pennymail";
 import { useState } from "react";
-import { type NamedGroup, queries } from "../data/queries.ts";
+import { type CountedName, type NamedGroup, queries } from "../data/queries.ts";
 import { recordOptions } from "./filters.tsx";
 
 interface NamedChoice {
@@ -40,7 +39,7 @@ export function TagNamesInput({ siteId, ...props }: { siteId: number } & TagsInp
 }
 
 /** The newest records, those whose names contain the text, and those that are chosen. */
-export function useNamedRecords({ group, siteId = 0, text, chosen }: NamedChoice): NamedRecord[] {
+export function useNamedRecords({ group, siteId = 0, text, chosen }: NamedChoice): CountedName[] {
   const [search] = useDebouncedValue(text.trim(), 300);
   const first = useQuery({ ...queries.firstNames(group, siteId), enabled: siteId > 0 }).data;
   const hasMore = first?.hasMore === true;
@@ -48,7 +47,8 @@ export function useNamedRecords({ group, siteId = 0, text, chosen }: NamedChoice
     ...queries.foundNames(group, siteId, search),
     enabled: hasMore && search !== "",
   }).data;
-  const listed = new Map([...(first?.names ?? []), ...(found ?? [])].map((one) => [one.id, one]));
+  const known: CountedName[] = [...(first?.names ?? []), ...(found ?? [])];
+  const listed = new Map(known.map((one) => [one.id, one]));
   const missing = hasMore ? chosen.filter((id) => !listed.has(id)) : [];
   const named = useQueries({ queries: missing.map((id) => queries.name(group, id)) });
   for (const { data } of named) if (data) listed.set(data.id, data);

@@ -46,12 +46,23 @@ export function createContentEdit(
   };
 }
 
-/** A copy for another campaign, if the template belongs to the first one. */
-export const copyOwnContent = (
+/** A copy of the own content of `first` for a copy of that campaign, where it names it. */
+export async function copyOwnContent(
   who: CallerScope,
-  { templateId, ownTemplateId }: Pick<StoredCampaign, "templateId" | "ownTemplateId">,
-  owner: ContentOwner,
-): Promise<ContentEdit> => {
-  const isOwn = templateId !== null && templateId === ownTemplateId;
-  return createContentEdit(who, isOwn ? { copyOf: templateId } : undefined)(owner);
-};
+  { ownTemplateId: ownId }: StoredCampaign,
+  copy: StoredCampaign,
+): Promise<ContentEdit & { set: Partial<StoredCampaign> }> {
+  const { templateId, variants } = copy;
+  const isUsed = templateId === ownId || variants.some((variant) => variant.templateId === ownId);
+  if (ownId === undefined || !isUsed) return { set: {}, extraWrites: [] };
+  const edit = await createContentEdit(who, { copyOf: ownId })(copy);
+  const ownTemplateId = edit.set.ownTemplateId!;
+  const copiedId = (id: number | null) => (id === ownId ? ownTemplateId : id);
+  return {
+    set: {
+      ...{ ownTemplateId, templateId: copiedId(templateId) },
+      variants: variants.map((one) => ({ ...one, templateId: copiedId(one.templateId) })),
+    },
+    extraWrites: edit.extraWrites,
+  };
+}

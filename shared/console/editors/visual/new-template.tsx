@@ -3,7 +3,6 @@ import { IconCode, IconFileImport } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { Brand } from "../../../email/brand/brand.ts";
 import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
 import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { DesignPicture } from "./block-view.tsx";
@@ -34,23 +33,28 @@ main { max-width: 560px; margin: 0 auto }
 </html>
 `;
 
-interface NewTemplateProps {
-  siteId: number;
-  folderId: number | null;
-  onClose(): void;
-  onCreated(id: number): unknown;
+/** Without a design, it is edited as code. */
+export interface StartContent {
+  name: string;
+  subject: string;
+  html: string;
+  designJson?: Design;
 }
 
-/** Asks how a new template begins: with a design, with code, or with an MJML file. */
-export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplateProps) {
+interface NewEmailProps {
+  siteId: number;
+  title: string;
+  onClose(): void;
+  create(content: StartContent): Promise<unknown>;
+}
+
+/** Asks how a new email begins: with a design, with code, or with an MJML file. */
+export function NewEmail({ siteId, title, onClose, create }: NewEmailProps) {
   const { brand, hasBrand } = useBrand(siteId);
   const creating = useChange({
-    run: async (start: Start) => {
-      const content = start === "code" ? codeContent : await visualContent(start);
-      return api.templates.create({ siteId, folderId, ...content });
-    },
+    run: async (start: Start) =>
+      create(start === "code" ? codeContent : await visualContent(start)),
     refreshes: ["templates"],
-    onDone: ({ id }) => onCreated(id),
   });
   const choose = (start: Start) => {
     if (!creating.isPending) creating.mutate(start);
@@ -70,7 +74,7 @@ export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplat
     [brand, hasBrand],
   );
   return (
-    <Modal opened onClose={onClose} title={t("New template")} size={920} lockScroll={false}>
+    <Modal opened onClose={onClose} title={title} size={920} lockScroll={false}>
       <div className="stack">
         <p>
           {t(
@@ -93,7 +97,7 @@ export function NewTemplate({ siteId, folderId, onClose, onCreated }: NewTemplat
               ))}
             </ul>
             <Button size="xs" loading={creating.isPending} onClick={() => choose(imported)}>
-              {t("Create the template")}
+              {t("Create it")}
             </Button>
           </div>
         )}
@@ -164,7 +168,7 @@ const withBrand = ({ theme, ...design }: Design, { language }: Brand): Design =>
   theme: { ...theme, usesBrand: true },
 });
 
-async function visualContent({ name, subject, create }: VisualStart) {
+async function visualContent({ name, subject, create }: VisualStart): Promise<StartContent> {
   const design = create();
   return { name, subject, html: await compileDesign(design, subject), designJson: design };
 }

@@ -1,4 +1,4 @@
-import { MultiSelect, SegmentedControl, Skeleton } from "@mantine/core";
+import { MultiSelect, type MultiSelectProps, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CampaignAudience, CampaignDetail } from "pennymail";
@@ -11,10 +11,13 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { useNamedRecords } from "../../parts/record-select.tsx";
 import {
   audienceOf,
+  everybody,
   hasAudience,
+  includedChoices,
   type Members,
   toChoice,
   toChoices,
+  toIncluded,
   toMembers,
 } from "./audience.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
@@ -23,30 +26,41 @@ import type { ChoiceProps } from "./campaign-draft.tsx";
 export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
   const [audience, setAudience] = useState(() => audienceOf(campaign));
   const [text, setText] = useState("");
-  const options = useMemberOptions(campaign.siteId, text, audience);
+  const { options, counts } = useMemberOptions(campaign.siteId, text, audience);
   if (campaign.resendOf) return <ResendAudience resendOf={campaign.resendOf} />;
   const change = (changes: Partial<typeof audience>) => {
     const next = { ...audience, ...changes };
     setAudience(next);
-    const isEmpty = toChoices(next).length === 0;
+    const isEmpty = includedChoices(next).length === 0;
     const single = { listId: null, tagId: null, segmentId: null };
     onChange({ ...single, audience: isEmpty ? null : next });
   };
-  const chosen = toChoices(audience);
+  const chosen = includedChoices(audience);
   const excluded = toChoices(audience.exclude);
+  const everyone = { value: everybody, label: t("All subscribed contacts") };
+  const renderOption: MultiSelectProps["renderOption"] = ({ option: { value, label } }) => {
+    const count = counts.get(value);
+    return (
+      <span className="counted-option">
+        <span>{label}</span>
+        {count !== undefined && <span className="quiet">{formatNumber(count)}</span>}
+      </span>
+    );
+  };
   return (
     <>
       <MultiSelect
         label={t("Send to")}
-        placeholder={chosen.length ? "" : t("Lists, tags and segments")}
+        placeholder={chosen.length ? "" : t("All, lists, tags or segments")}
         searchable
         onSearchChange={setText}
         hidePickedOptions
         clearable={false}
         nothingFoundMessage={t("No list, tag or segment has this name.")}
-        data={options}
+        data={[everyone, ...options]}
+        renderOption={renderOption}
         value={chosen}
-        onChange={(choices) => change(toMembers(choices))}
+        onChange={(choices) => change(toIncluded(choices))}
       />
       {chosen.length > 1 && (
         <SegmentedControl
@@ -69,6 +83,7 @@ export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
           hidePickedOptions
           clearable={false}
           data={options}
+          renderOption={renderOption}
           value={excluded}
           onChange={(choices) => change({ exclude: toMembers(choices) })}
         />
@@ -82,7 +97,11 @@ function useMemberOptions(siteId: number, text: string, audience: CampaignAudien
   const useNames = (group: keyof Members) =>
     useNamedRecords({ group, siteId, text, chosen: chosenOf(group) });
   const [lists, tags, segments] = [useNames("lists"), useNames("tags"), useNames("segments")];
-  return [
+  const counts = new Map<string, number>();
+  for (const [kind, records] of Object.entries({ lists, tags }))
+    for (const { id, contactCount } of records)
+      if (contactCount !== undefined) counts.set(toChoice(kind as keyof Members, id), contactCount);
+  const options = [
     { group: t("Lists"), kind: "lists" as const, records: lists },
     { group: t("Tags"), kind: "tags" as const, records: tags },
     { group: t("Segments"), kind: "segments" as const, records: segments },
@@ -90,6 +109,7 @@ function useMemberOptions(siteId: number, text: string, audience: CampaignAudien
     const items = records.map(({ id, name }) => ({ value: toChoice(kind, id), label: name }));
     return items.length > 0 ? [{ group, items }] : [];
   });
+  return { options, counts };
 }
 
 function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["resendOf"]> }) {

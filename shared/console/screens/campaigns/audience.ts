@@ -9,8 +9,22 @@ const none: Members = { lists: [], tags: [], segments: [] };
 
 export const toChoice = (kind: MemberKind, id: number): string => `${kind} ${id}`;
 
+/** The choice of all contacts. */
+export const everybody = "all";
+
 export const toChoices = (members: Members): string[] =>
   memberKinds.flatMap((kind) => members[kind].map((id) => toChoice(kind, id)));
+
+export const includedChoices = (audience: CampaignAudience): string[] =>
+  audience.all ? [everybody] : toChoices(audience);
+
+/** All contacts and others exclude each other: the one that was chosen last counts. */
+export function toIncluded(
+  choices: readonly string[],
+): Pick<CampaignAudience, "all" | keyof Members> {
+  const all = choices.at(-1) === everybody;
+  return { all, ...toMembers(all ? [] : choices.filter((choice) => choice !== everybody)) };
+}
 
 export function toMembers(choices: readonly string[]): Members {
   const members: Members = { lists: [], tags: [], segments: [] };
@@ -37,7 +51,7 @@ export function audienceOf(campaign: CampaignDetail): CampaignAudience {
 }
 
 export const hasAudience = (campaign: CampaignDetail): boolean =>
-  campaign.resendOf !== null || toChoices(audienceOf(campaign)).length > 0;
+  campaign.resendOf !== null || includedChoices(audienceOf(campaign)).length > 0;
 
 /** Whether a campaign has all that its email needs. */
 export const isComplete = (campaign: CampaignDetail): boolean =>

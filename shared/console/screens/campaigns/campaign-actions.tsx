@@ -188,21 +188,25 @@ function Rename({ campaign, opened, onClose }: RenameProps) {
 
 /** A draft with the same audience, content, sender and variants. */
 async function copyCampaign(campaign: CampaignDetail): Promise<Campaign> {
-  const { siteId, subject, templateId, listId, tagId, segmentId, audience } = campaign;
+  const { siteId, subject, templateId, ownTemplateId } = campaign;
+  const { listId, tagId, segmentId, audience } = campaign;
   const { sendingConfigId, fromEmail, fromName, replyTo, topicId } = campaign;
   const { previewText, utm, strict, abTest, variants } = campaign;
   const name = t("Copy of {name}", { name: campaign.name }).slice(0, 200);
-  const content = { subject, templateId, previewText, utm, strict };
+  const isOwn = templateId !== null && templateId === ownTemplateId;
+  const email = isOwn ? { content: { copyOf: templateId } } : { templateId };
+  const content = { subject, ...email, previewText, utm, strict };
   const target = { listId, tagId, segmentId, audience, topicId };
   const sender = { sendingConfigId, fromEmail, fromName, replyTo };
   const copy = await api.campaigns.create({ siteId, name, ...content, ...target, ...sender });
+  const copiedId = (id: number | null) => (id === ownTemplateId ? copy.ownTemplateId : id);
   // One after the other, so that they keep their order.
   for (const { id } of variants) {
     const variant = await api.campaigns.getVariant(campaign.id, id);
     await api.campaigns.createVariant(copy.id, {
       name: variant.name,
       subject: variant.subject,
-      templateId: variant.templateId,
+      templateId: copiedId(variant.templateId),
       html: variant.html ?? null,
       previewText: variant.previewText,
       weight: variant.weight,

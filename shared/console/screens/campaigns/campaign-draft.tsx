@@ -1,17 +1,13 @@
 import { Select, Switch } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { CampaignDetail, UpdateCampaignRequest } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
-import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
-import { ownSenderTexts } from "../../parts/own-sender-texts.ts";
-import { RecordSelect } from "../../parts/record-select.tsx";
 import { SavedText } from "../../parts/saved-text.tsx";
 import { AbTest } from "./ab-test.tsx";
 import { ArchiveChoice } from "./archive-choice.tsx";
@@ -20,8 +16,10 @@ import { AudienceChoice, AudienceCounts } from "./audience-choice.tsx";
 import { ConversionChoice, HoldOutChoice } from "./conversion-choice.tsx";
 import { useDraftSaving } from "./draft-saving.ts";
 import { ExtraContent } from "./extra-content.tsx";
+import { OwnEmail } from "./own-email.tsx";
 import { Samples } from "./samples.tsx";
 import { SendSection } from "./send-section.tsx";
+import { SenderChoice } from "./sender-choice.tsx";
 import { TestEmail } from "./test-email.tsx";
 
 const settleMs = 600;
@@ -33,9 +31,11 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
   // Several changes in a row are counted and previewed once.
   const [settled] = useDebouncedValue(campaign, settleMs);
   const isSettled = settled === campaign && !saving.isPending;
+  const { templateId } = campaign;
+  const email = useQuery({ ...queries.template(templateId ?? 0), enabled: templateId !== null });
   const preview = useQuery({
-    ...queries.campaignPreview(settled),
-    enabled: isComplete(settled) && isSettled,
+    ...queries.campaignPreview(settled, email.data?.version),
+    enabled: isComplete(settled) && isSettled && !email.isLoading,
   });
   const shownPreview = isComplete(campaign) ? preview.data : undefined;
   const isCurrent = isSettled && !preview.isPlaceholderData;
@@ -50,7 +50,8 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
           <NoticeChoice {...choices} />
         </Card>
         <Card title={t("2. Email")}>
-          <EmailChoice {...choices} />
+          <OwnEmail {...choices} />
+          <SenderChoice {...choices} />
           <ArchiveChoice campaign={campaign} onChange={(archive) => saving.mutate({ archive })} />
         </Card>
         <Card title={t("3. Files and values")}>
@@ -120,108 +121,6 @@ function NoticeChoice({ campaign: { purpose, status }, onChange }: ChoiceProps) 
         onChange({ purpose: event.currentTarget.checked ? "notice" : "marketing" })
       }
     />
-  );
-}
-
-export function EmailChoice({ campaign, onChange }: ChoiceProps) {
-  const { siteId, templateId, subject, previewText, variants } = campaign;
-  const hasOwnSubjects = variants.length > 0 && variants.every((one) => one.subject !== null);
-  const names = useQuery(queries.firstNames("templates", siteId)).data?.names;
-  const chosen = useQuery({
-    ...queries.template(templateId ?? 0),
-    enabled: templateId !== null,
-  }).data;
-  return (
-    <>
-      <RecordSelect
-        group="templates"
-        siteId={siteId}
-        label={t("Template")}
-        placeholder={t("Choose a template")}
-        value={templateId}
-        onChange={(id) => onChange({ templateId: id })}
-      />
-      {chosen && (
-        <Link className="quiet" to="/templates/$id" params={{ id: chosen.id }}>
-          {t("Edit this template")}
-        </Link>
-      )}
-      {names?.length === 0 && (
-        <p className="quiet">
-          {tNodes("There is no template yet. <link>Make one first.</link>", {
-            link: (text) => <Link to="/templates">{text}</Link>,
-          })}
-        </p>
-      )}
-      <SenderChoice campaign={campaign} onChange={onChange} />
-      <SavedText
-        label={t("Subject (optional)")}
-        description={
-          hasOwnSubjects
-            ? t(
-                "Every variant of the A/B test has a subject of its own, so this one " +
-                  "is not used.",
-              )
-            : t("Without it, the subject of the template is used.")
-        }
-        disabled={hasOwnSubjects}
-        placeholder={chosen?.subject ?? ""}
-        maxLength={998}
-        value={subject}
-        onSave={(text) => onChange({ subject: text })}
-      />
-      <SavedText
-        label={t("Preview text (optional)")}
-        description={t("Inboxes show it behind the subject.")}
-        maxLength={200}
-        value={previewText}
-        onSave={(text) => onChange({ previewText: text })}
-      />
-    </>
-  );
-}
-
-function SenderChoice({ campaign, onChange }: ChoiceProps) {
-  const { siteId, sendingConfigId } = campaign;
-  const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
-  const site = useQuery(queries.sites()).data?.sites.find(({ id }) => id === siteId);
-  const config = configs.find(({ id }) => id === sendingConfigId);
-  return (
-    <>
-      <Select
-        label={t("From")}
-        placeholder={t("Choose a sender")}
-        data={configs
-          .filter(({ fromEmail }) => fromEmail !== null)
-          .map(({ id, fromEmail, fromName, provider }) => ({
-            value: String(id),
-            label: t("{sender} by {provider}", {
-              sender: fromName ? `${fromName} <${fromEmail}>` : fromEmail,
-              provider,
-            }),
-          }))}
-        value={sendingConfigId === null ? null : String(sendingConfigId)}
-        onChange={(id) => onChange({ sendingConfigId: id ? Number(id) : null })}
-      />
-      <SavedText
-        {...ownSenderTexts.fromName}
-        placeholder={config?.fromName ?? ""}
-        value={campaign.fromName}
-        onSave={(text) => onChange({ fromName: text })}
-      />
-      <SavedText
-        {...ownSenderTexts.fromEmail}
-        placeholder={config?.fromEmail ?? ""}
-        value={campaign.fromEmail}
-        onSave={(text) => onChange({ fromEmail: text })}
-      />
-      <SavedText
-        {...ownSenderTexts.replyTo}
-        placeholder={site?.replyTo ?? config?.replyTo ?? ""}
-        value={campaign.replyTo}
-        onSave={(text) => onChange({ replyTo: text })}
-      />
-    </>
   );
 }
 

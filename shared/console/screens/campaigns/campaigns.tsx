@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Campaign } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
+import { createCampaign } from "../../data/new-campaign.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
@@ -107,7 +107,7 @@ function NewCampaign({ siteId, opened, onClose }: NewCampaignProps) {
   const name = useTextField();
   const navigate = useNavigate();
   const creating = useChange({
-    run: () => api.campaigns.create({ siteId, name: name.value }),
+    run: () => createCampaign({ siteId, name: name.value }),
     refreshes: ["campaigns"],
     onDone: ({ id }) => navigate({ to: "/campaigns/$id", params: { id } }),
   });

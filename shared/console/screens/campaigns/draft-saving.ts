@@ -25,7 +25,8 @@ export function useDraftChange<Input>(id: number, run: (input: Input) => Promise
   });
 }
 
-async function storeChange(queryClient: QueryClient, id: number, change: DraftChange) {
+/** Puts a change into what was read of the campaign. */
+export async function storeChange(queryClient: QueryClient, id: number, change: DraftChange) {
   const { queryKey } = queries.campaign(id);
   // A read that is under way may have the state before the change.
   await queryClient.cancelQueries({ queryKey });

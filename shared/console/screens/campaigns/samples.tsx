@@ -1,7 +1,9 @@
 import { Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { CampaignDetail, CampaignPreview } from "pennymail";
 import { useState } from "react";
 import type { Warned } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 
@@ -14,7 +16,7 @@ interface SamplesProps {
 export function Samples({ campaign, preview }: SamplesProps) {
   const [index, setIndex] = useState(0);
   const sample = preview?.samples[index] ?? preview?.samples[0];
-  if (!preview) return <p className="quiet">{t("Choose audience, template and sender first.")}</p>;
+  if (!preview) return <EmailOnly templateId={campaign.templateId} />;
   return (
     <div className="stack">
       <Warnings warnings={preview.warnings} />
@@ -58,6 +60,24 @@ export function Samples({ campaign, preview }: SamplesProps) {
       ) : (
         <p className="quiet">{t("Nobody would get this campaign now.")}</p>
       )}
+    </div>
+  );
+}
+
+/** The email for no contact, as long as audience or sender are missing. */
+function EmailOnly({ templateId }: { templateId: number | null }) {
+  const { data } = useQuery({
+    ...queries.renderedDraft(templateId ?? 0, {}),
+    enabled: templateId !== null,
+  });
+  if (!data?.html)
+    return <p className="quiet">{t("Choose an audience, an email and a sender first.")}</p>;
+  return (
+    <div className="stack">
+      <p>
+        <b>{data.subject}</b>
+      </p>
+      <EmailPreview html={data.html} title={t("Email")} />
     </div>
   );
 }

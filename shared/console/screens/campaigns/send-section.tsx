@@ -231,7 +231,7 @@ function describeTime(iso: string, timezone: string): string {
 function missingParts(campaign: CampaignDetail): string {
   const parts = [
     campaign.sendingConfigId === null && t("a sender"),
-    campaign.templateId === null && t("a template"),
+    campaign.templateId === null && t("an email"),
     !isComplete({ ...campaign, sendingConfigId: 1, templateId: 1 }) && t("an audience"),
   ];
   return parts.filter(Boolean).join(", ");

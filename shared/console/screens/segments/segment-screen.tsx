@@ -1,10 +1,12 @@
 import { Button, Skeleton, TextInput } from "@mantine/core";
+import { IconSend } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { Segment, SegmentDetails } from "pennymail";
 import { type FormEvent, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { useCampaignToSegment } from "../../data/new-campaign.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight, useSite } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
@@ -64,6 +66,8 @@ const createDraft = (segment?: Segment): GroupDraft =>
 
 function Editor({ siteId, segment }: EditorProps) {
   const mayWrite = useRight("audience:write");
+  const maySend = useRight("marketing:write");
+  const sending = useCampaignToSegment();
   const navigate = useNavigate();
   const name = useTextField(segment?.name);
   const description = useTextField(segment?.description ?? "");
@@ -111,6 +115,17 @@ function Editor({ siteId, segment }: EditorProps) {
           </>
         }
       >
+        {segment && maySend && (
+          <Button
+            variant="default"
+            leftSection={<IconSend size={16} />}
+            disabled={!isSaved}
+            loading={sending.isPending}
+            onClick={() => sending.mutate(segment)}
+          >
+            {t("Send a campaign")}
+          </Button>
+        )}
         {segment && mayWrite && (
           <Button variant="default" onClick={remove}>
             {t("Delete")}
@@ -123,7 +138,7 @@ function Editor({ siteId, segment }: EditorProps) {
         )}
       </PageHead>
       <MissingNote missing={segment?.missing} />
-      <ErrorNote error={saving.error} />
+      <ErrorNote error={saving.error ?? sending.error} />
       <div className="columns">
         <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
           <Card title={t("Segment")}>

@@ -6,6 +6,7 @@ import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
+import { useEmailOwner } from "../../parts/email-owner.ts";
 import { FieldInput } from "../../parts/field-input.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ContactChoice, useSampleContact } from "./contact-choice.tsx";
@@ -28,6 +29,7 @@ interface CodeTemplateProps {
 /** A template that is edited as HTML. */
 export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
   const mayWrite = useRight("content:write");
+  const isOfCampaign = useEmailOwner() !== undefined;
   const [draft, setDraft] = useState(() => draftOf(template));
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
   const saving = useTemplateSaving({
@@ -56,15 +58,17 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
         <form onSubmit={submit}>
           <fieldset className="card plain-fieldset" disabled={!mayWrite}>
             <NameAndSubject draft={draft} part={part} onChange={change} />
-            <FieldInput
-              label={t("Preview text (optional)")}
-              description={t("What inboxes show after the subject. A campaign can have its own.")}
-              maxLength={200}
-              dataField="previewText"
-              value={draft.previewText ?? ""}
-              onChange={(value) => change({ previewText: value || null })}
-              {...part}
-            />
+            {!isOfCampaign && (
+              <FieldInput
+                label={t("Preview text (optional)")}
+                description={t("What inboxes show after the subject. A campaign can have its own.")}
+                maxLength={200}
+                dataField="previewText"
+                value={draft.previewText ?? ""}
+                onChange={(value) => change({ previewText: value || null })}
+                {...part}
+              />
+            )}
             {template.designJson !== null && (
               <p className="quiet">
                 {t(

@@ -24,7 +24,7 @@ export function TemplateScreen() {
 }
 
 /** A template with a design of this console is edited visually, every other one as code. */
-function TemplateEditor({ template }: { template: Template }) {
+export function TemplateEditor({ template }: { template: Template }) {
   const queryClient = useQueryClient();
   const [round, setRound] = useState(0);
   const design = useMemo(() => parseDesign(template.designJson), [template.designJson]);

@@ -16,6 +16,7 @@ import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { useEmailOwner } from "../../parts/email-owner.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import type { RowAction } from "../../parts/row-menu.tsx";
 
@@ -31,6 +32,7 @@ interface TemplateMenuProps {
 export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
   const { id, name, folderId } = template;
   const navigate = useNavigate();
+  const isOfCampaign = useEmailOwner() !== undefined;
   const folders = useQuery(queries.templateFolders(template.siteId)).data?.templateFolders ?? [];
   const [deleted, setDeleted] = useState<number>();
   const moving = useChange({
@@ -40,7 +42,7 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
   const copying = useChange({
     run: () => {
       const { siteId, subject, html, text, designJson } = template;
-      const copyName = t("Copy of {name}", { name }).slice(0, 200);
+      const copyName = isOfCampaign ? name : t("Copy of {name}", { name }).slice(0, 200);
       const content = { subject, html, text, designJson, folderId };
       return api.templates.create({ siteId, name: copyName, ...content });
     },
@@ -67,24 +69,25 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
         </Menu.Target>
         <Menu.Dropdown className="menu-scroll">
           <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
-            {t("Copy template")}
+            {isOfCampaign ? t("Save as a template") : t("Copy template")}
           </Menu.Item>
           {actions.map(({ label, run }) => (
             <Menu.Item key={label} leftSection={<IconCode size={16} />} onClick={() => run()}>
               {label}
             </Menu.Item>
           ))}
-          {folders
-            .filter((folder) => folder.id !== folderId)
-            .map((folder) => (
-              <Menu.Item
-                key={folder.id}
-                leftSection={<IconFolder size={16} />}
-                onClick={() => moving.mutate(folder.id)}
-              >
-                {t("Move to {name}", { name: folder.name })}
-              </Menu.Item>
-            ))}
+          {!isOfCampaign &&
+            folders
+              .filter((folder) => folder.id !== folderId)
+              .map((folder) => (
+                <Menu.Item
+                  key={folder.id}
+                  leftSection={<IconFolder size={16} />}
+                  onClick={() => moving.mutate(folder.id)}
+                >
+                  {t("Move to {name}", { name: folder.name })}
+                </Menu.Item>
+              ))}
           {folderId !== null && (
             <Menu.Item
               leftSection={<IconFolderOff size={16} />}
@@ -93,13 +96,15 @@ export function TemplateMenu({ template, actions = [] }: TemplateMenuProps) {
               {t("Take out of its folder")}
             </Menu.Item>
           )}
-          <Menu.Item
-            color="red"
-            leftSection={<IconTrash size={16} />}
-            onClick={() => setDeleted(id)}
-          >
-            {t("Delete template")}
-          </Menu.Item>
+          {!isOfCampaign && (
+            <Menu.Item
+              color="red"
+              leftSection={<IconTrash size={16} />}
+              onClick={() => setDeleted(id)}
+            >
+              {t("Delete template")}
+            </Menu.Item>
+          )}
         </Menu.Dropdown>
       </Menu>
       <ConfirmDialog

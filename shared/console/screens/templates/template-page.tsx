@@ -1,12 +1,13 @@
-import { TextInput } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Button, TextInput } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { Template } from "pennymail";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useRight } from "../../data/session.ts";
 import { type Design, limits } from "../../editors/visual/design.ts";
 import { t } from "../../language/translate.ts";
 import { tNodes } from "../../language/translate-nodes.ts";
 import type { DraftHistory } from "../../parts/draft-history.ts";
+import { useEmailOwner } from "../../parts/email-owner.ts";
 import { FieldInput } from "../../parts/field-input.tsx";
 import type { InsertOption } from "../../parts/insert-menu.tsx";
 import type { RowAction } from "../../parts/row-menu.tsx";
@@ -27,22 +28,68 @@ interface TemplatePageProps {
 /** What surrounds the visual and the code editor: how the template is saved, copied and deleted. */
 export function TemplatePage(props: TemplatePageProps) {
   const { template, saving, actions, onReload, children } = props;
+  const { version } = template;
+  const owner = useEmailOwner();
   return (
     <VersionedPage
-      title={template.name}
-      note={tNodes("<link>Templates</link> · Version {version}", {
-        link: (text) => <Link to="/templates">{text}</Link>,
-        version: template.version,
-      })}
-      action={t("Save template")}
+      title={owner?.name ?? template.name}
+      note={
+        owner
+          ? tNodes("<link>Back to the campaign</link> · Version {version}", {
+              link: (text) => (
+                <Link to="/campaigns/$id" params={{ id: owner.id }}>
+                  {text}
+                </Link>
+              ),
+              version,
+            })
+          : tNodes("<link>Templates</link> · Version {version}", {
+              link: (text) => <Link to="/templates">{text}</Link>,
+              version,
+            })
+      }
+      action={owner ? t("Save email") : t("Save template")}
       saving={saving}
       mayWrite={useRight("content:write")}
-      menu={<TemplateMenu template={template} actions={actions} />}
+      menu={
+        <>
+          {owner && <Done campaignId={owner.id} saving={saving} />}
+          <TemplateMenu template={template} actions={actions} />
+        </>
+      }
       onReload={onReload}
     >
       <TemplateUses id={template.id} />
       {children}
     </VersionedPage>
+  );
+}
+
+interface DoneProps {
+  campaignId: number;
+  saving: VersionedSaving;
+}
+
+/** Leads back to the campaign, after what was changed is saved. */
+function Done({ campaignId, saving }: DoneProps) {
+  const navigate = useNavigate();
+  const [isLeaving, setLeaving] = useState(false);
+  const canLeave = isLeaving && !saving.isChanged;
+  useEffect(() => {
+    if (canLeave) navigate({ to: "/campaigns/$id", params: { id: campaignId } });
+  }, [canLeave, campaignId, navigate]);
+  const hasFailed = saving.isConflict || Boolean(saving.error);
+  useEffect(() => {
+    if (hasFailed) setLeaving(false);
+  }, [hasFailed]);
+  const leave = () => {
+    setLeaving(true);
+    saving.save();
+  };
+  return (
+    <Button variant="default" onClick={leave}>
+      {t("Done")}
+    </Button>
   );
 }
 
@@ -52,7 +99,9 @@ interface NameAndSubjectProps {
   onChange(changes: { name?: string; subject?: string }): void;
 }
 
+/** Nothing in the email of a campaign, which has both on its own screen. */
 export function NameAndSubject({ draft, part, onChange }: NameAndSubjectProps) {
+  if (useEmailOwner()) return null;
   return (
     <>
       <TextInput

@@ -3,6 +3,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
 import { lazy, Suspense, useState } from "react";
+import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
@@ -16,8 +17,8 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Folders } from "./folders.tsx";
 import { TemplateTabs } from "./template-tabs.tsx";
 
-const NewTemplate = lazy(async () => ({
-  default: (await import("../../editors/visual/new-template.tsx")).NewTemplate,
+const NewEmail = lazy(async () => ({
+  default: (await import("../../editors/visual/new-template.tsx")).NewEmail,
 }));
 
 export function Templates() {
@@ -79,11 +80,15 @@ export function Templates() {
       />
       {site && isChoosing && (
         <Suspense>
-          <NewTemplate
+          <NewEmail
             siteId={site.id}
-            folderId={folder ?? null}
+            title={t("New template")}
             onClose={() => setChoosing(false)}
-            onCreated={(id) => navigate({ to: "/templates/$id", params: { id } })}
+            create={async (content) => {
+              const place = { siteId: site.id, folderId: folder ?? null };
+              const { id } = await api.templates.create({ ...place, ...content });
+              await navigate({ to: "/templates/$id", params: { id } });
+            }}
           />
         </Suspense>
       )}

@@ -13,6 +13,7 @@ import { useBrand } from "../../editors/visual/use-brand.ts";
 import { t } from "../../language/translate.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { useDraftHistory } from "../../parts/draft-history.ts";
+import { useEmailOwner } from "../../parts/email-owner.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -91,6 +92,7 @@ interface VisualTemplateProps {
 /** A template that is edited as it looks. Its HTML is made from the design. */
 export function VisualTemplate({ template, design, onReload }: VisualTemplateProps) {
   const mayWrite = useRight("content:write");
+  const isOfCampaign = useEmailOwner() !== undefined;
   const { brand } = useBrand(template.siteId);
   const history = useDraftHistory(() => design);
   const [fields, setFields] = useState(() => {
@@ -132,7 +134,9 @@ export function VisualTemplate({ template, design, onReload }: VisualTemplatePro
       <section className="card" aria-label={t("Email")}>
         <fieldset className="plain-fieldset visual-fields" disabled={!mayWrite}>
           <NameAndSubject draft={fields} part={part} onChange={change} />
-          <DesignPreviewText label={t("Preview text (optional)")} history={history} {...part} />
+          {!isOfCampaign && (
+            <DesignPreviewText label={t("Preview text (optional)")} history={history} {...part} />
+          )}
         </fieldset>
         <Tabs
           label={t("Parts of the email")}

@@ -23,7 +23,9 @@ import { RecordLoading } from "../../../parts/record-loading.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { ArchiveChoice } from "../archive-choice.tsx";
 import { AudienceChoice } from "../audience-choice.tsx";
-import { EmailChoice, TopicChoice } from "../campaign-draft.tsx";
+import { TopicChoice } from "../campaign-draft.tsx";
+import { SenderChoice } from "../sender-choice.tsx";
+import { TemplateChoice } from "../template-choice.tsx";
 import { SkipUnchanged } from "./recurring-start.tsx";
 import { type NewRss, RssFields, RssStateNote, SeriesPreviewButton } from "./rss-fields.tsx";
 import { ScheduleFields } from "./schedule-fields.tsx";
@@ -71,7 +73,8 @@ export function SeriesScreen() {
             <TopicChoice {...choices} />
           </Card>
           <Card title={t("Email")}>
-            <EmailChoice {...choices} />
+            <TemplateChoice {...choices} />
+            <SenderChoice {...choices} />
             <ArchiveChoice campaign={series} onChange={(archive) => saving.mutate({ archive })} />
           </Card>
         </fieldset>
