@@ -83,6 +83,8 @@ export const german: Catalog = {
   Set: "Übernehmen",
   Signs: "Zeichen",
   "Text colour": "Textfarbe",
+  "The email has further languages. Their texts are in the editor.":
+    "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
   "Type the whole address, such as https://shop.example/a.png":
@@ -119,8 +121,6 @@ export const german: Catalog = {
   "Send a campaign": "Kampagne senden",
   "The campaign gets a copy. What you change there changes nothing else.":
     "Die Kampagne erhält eine Kopie. Was Sie darin ändern, ändert sonst nichts.",
-  "The email has {count, plural, one {# further language} other {# further languages}}, with texts of their own in the editor.":
-    "Die E-Mail hat {count, plural, one {# weitere Sprache} other {# weitere Sprachen}}, mit eigenen Texten im Editor.",
   "The one of now stays in the versions of the email.":
     "Die jetzige bleibt in den Versionen der E-Mail.",
   "There is no campaign.": "Es gibt keine Kampagne.",

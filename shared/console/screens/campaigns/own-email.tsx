@@ -87,7 +87,6 @@ function OwnTexts({ campaign, template, onChange }: TextsProps & { template: Tem
     run: (changes: UpdateTemplateRequest) => api.templates.update(template.id, changes),
     refreshes: ["templates"],
   });
-  const languages = template.locales.length;
   return (
     <>
       <SavedText
@@ -112,13 +111,9 @@ function OwnTexts({ campaign, template, onChange }: TextsProps & { template: Tem
             : onChange({ previewText: text })
         }
       />
-      {languages > 0 && (
+      {template.locales.length > 0 && (
         <p className="quiet">
-          {t(
-            "The email has {count, plural, one {# further language} other {# further languages}}, " +
-              "with texts of their own in the editor.",
-            { count: languages },
-          )}
+          {t("The email has further languages. Their texts are in the editor.")}
         </p>
       )}
       <ErrorNote error={saving.error} />
