@@ -17,7 +17,6 @@ import { contactFields } from "./http/contact-fields.ts";
 import { contacts } from "./http/contacts.ts";
 import { customEvents } from "./http/custom-events.ts";
 import { domains } from "./http/domains.ts";
-import { emailLinks } from "./http/email-links.ts";
 import { events } from "./http/events.ts";
 import { exports } from "./http/exports.ts";
 import { forms } from "./http/forms.ts";
@@ -95,7 +94,6 @@ export const groups: RouteGroup[] = [
   secureMessages,
   archive,
   browserView,
-  emailLinks,
   exports,
   analytics,
   imports,

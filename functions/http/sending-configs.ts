@@ -8,6 +8,7 @@ import {
   SendingConfig as StoredConfig,
 } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as config from "../../shared/domain/senders/sending-configs.ts";
+import { trackingOf } from "../../shared/domain/senders/tracking-modes.ts";
 import * as verifyConfig from "../../shared/domain/senders/verify-config.ts";
 import { deleteWithUses } from "../../shared/http/delete-with-uses.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -44,7 +45,7 @@ const toApi = (one: StoredConfig) => ({
   // Absent in records of earlier versions of the service.
   replyTo: one.replyTo ?? null,
   firstEventAt: one.firstEventAt ?? null,
-  tracking: config.trackingOf(one),
+  tracking: trackingOf(one),
   webhookSecretSet: one.sealedWebhookSecret !== undefined,
   webhookUrl: config.webhookUrl(one),
 });

@@ -104,7 +104,9 @@ export const replaceModules: Plugin = {
 export const lazyModules = [
   "shared/domain/senders/public-suffixes.ts",
   "shared/domain/senders/validation/disposable-domains.ts",
+  "shared/email/html-language.ts",
   "shared/email/html-scanner.ts",
+  "shared/email/link-tracking.ts",
   "shared/email/plain-text.ts",
   "shared/email/liquid/liquid-templates.ts",
   "shared/domain/campaigns/series/rss/parse-rss.ts",

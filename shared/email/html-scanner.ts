@@ -1,7 +1,7 @@
 // Finds the tags of HTML with the tokenizer of htmlparser2, which knows comments, conditional
 // comments and elements whose content is text, such as `style`. Positions are those of the source.
 // Takes one pass over any input.
-import { Tokenizer } from "htmlparser2";
+import { Parser, Tokenizer } from "htmlparser2";
 
 /** A part of the source, from `start` up to `end`, which is not part of it. */
 export interface SourceRange {
@@ -39,6 +39,19 @@ export interface ScannedHtml {
 /** The value of the first attribute with this name, with `&amp;` as `&`. */
 export const attributeOf = ({ attributes }: HtmlTag, name: string): string | undefined =>
   attributes.find((attribute) => attribute.name === name)?.value.replaceAll("&amp;", "&");
+
+/** The value of an attribute, from its source. */
+export function decodeAttribute(source: string): string {
+  if (!source.includes("&")) return source;
+  let decoded = source;
+  const parser = new Parser({
+    onattribute: (_, value) => {
+      decoded = value;
+    },
+  });
+  parser.write(`<a href="${source.replaceAll('"', "&quot;")}">`);
+  return decoded;
+}
 
 /** Their content is text up to their closing tag. */
 const textElements = new Set(["script", "style", "textarea", "title", "xmp"]);

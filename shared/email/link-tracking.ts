@@ -1,10 +1,9 @@
 // Click and open tracking of our own, in the HTML of a mail. All recipients share the text of a
 // tracked link: the sealed target is part of it, and the token of the recipient is one merge field.
 // Only a link that has merge fields itself becomes a value of each recipient.
-import { Parser } from "htmlparser2";
 import type { MergeText } from "../providers/provider-adapter.ts";
 import { insertBeforeBodyEnd } from "./html-footer.ts";
-import { type HtmlTag, type SourceRange, scanHtml } from "./html-scanner.ts";
+import { decodeAttribute, type HtmlTag, type SourceRange, scanHtml } from "./html-scanner.ts";
 import type { Budget } from "./liquid/budget.ts";
 
 export interface TrackingOptions {
@@ -12,6 +11,8 @@ export interface TrackingOptions {
   clicks: boolean;
   /** What is before the recipient's token in a link. */
   base: string;
+  /** What is behind the token in the URL of the pixel. */
+  pixelName: string;
   /** The sealed target. Undefined: the link stays as it is. */
   sealTarget(url: string): string | undefined;
 }
@@ -40,7 +41,7 @@ const linkElements = ["a", "area", "v:roundrect", "v:rect", "v:oval", "v:shape"]
 const optOutAttribute = "data-no-track";
 
 export function trackHtml(html: HtmlBody, options: TrackingOptions): TrackedHtml {
-  const { opens, clicks, base, sealTarget } = options;
+  const { opens, clicks, base, pixelName, sealTarget } = options;
   const tokenField = html.mergeFieldCount;
   const links: MergeText[] = [];
   const trackLink = (link: MergeText): MergeText | undefined => {
@@ -53,7 +54,11 @@ export function trackHtml(html: HtmlBody, options: TrackingOptions): TrackedHtml
   };
   const withLinks = clicks ? replaceLinks(html.pieces, trackLink) : html.pieces;
   const pieces = opens
-    ? insertBeforeBodyEnd(withLinks, [`${pixelStart}${base}`, tokenField, pixelEnd])
+    ? insertBeforeBodyEnd(withLinks, [
+        `${pixelStart}${base}`,
+        tokenField,
+        `/${pixelName}${pixelEnd}`,
+      ])
     : withLinks;
   const used = new Set(pieces);
   return {
@@ -95,19 +100,6 @@ const sealLink = (source: string, { sealTarget }: TrackingOptions): string | und
 function toWebUrl(text: string): string | undefined {
   const url = text.replace(/[\t\n\r]/g, "").replace(/^[\0- ]+|[\0- ]+$/g, "");
   return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
-}
-
-/** The value of an attribute, from its source. */
-function decodeAttribute(source: string): string {
-  if (!source.includes("&")) return source;
-  let decoded = source;
-  const parser = new Parser({
-    onattribute: (_, value) => {
-      decoded = value;
-    },
-  });
-  parser.write(`<a href="${source.replaceAll('"', "&quot;")}">`);
-  return decoded;
 }
 
 /**

@@ -104,10 +104,9 @@ export const resources: Record<string, Resource> = {
     paths: ["/secure-messages", "/secure"],
   },
   archive: { description: "The public archive of a site.", paths: ["/archive"] },
-  "browser-view": { description: "The page that shows an email in a browser.", paths: ["/view"] },
-  "email-links": {
-    description: "Links and pixels of emails that the service tracks itself.",
-    paths: ["/t"],
+  "browser-view": {
+    description: "Links in emails: to the page with the email, and links that are tracked.",
+    paths: ["/view", "/t"],
   },
   exports: { description: "Export jobs for large files." },
   analytics: {

@@ -44,7 +44,7 @@ const html =
 const hrefsOf = (source: string): string[] =>
   [...source.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll("&amp;", "&"));
 const tokensOf = (url: string) => {
-  const [, token = "", link = ""] = /\/t\/([\w-]+)(?:\/([\w-]+))?$/.exec(url) ?? [];
+  const [, token = "", link = ""] = /\/t\/([\w-]+)\/([\w.-]+)$/.exec(url) ?? [];
   return { token, link };
 };
 const pixelOf = ({ html: source }: FakeProviderMail): string =>

@@ -638,7 +638,6 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   viewArchiveFeed: publicArchive,
   viewArchivedEmail: archivedEmail,
   viewEmailLink: async (world) => ({ path: await trackedLink(world) }),
-  getTrackingPixel: async (world) => ({ path: { token: (await trackedLink(world)).token } }),
   viewEmailInBrowser: async () => ({ path: { token: "preview" } }),
   getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),

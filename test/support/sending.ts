@@ -10,11 +10,9 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import * as due from "../../shared/domain/due-work.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import {
-  NewSendingConfig,
-  type TrackingMode,
-} from "../../shared/domain/senders/sending-config-schema.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import type { TrackingMode } from "../../shared/domain/senders/tracking-modes.ts";
 import * as batches from "../../shared/domain/sending/accept/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/accept/accept-single.ts";
 import { BatchMessage } from "../../shared/domain/sending/accept/batch-message.ts";

@@ -40,7 +40,7 @@ const extras = [
   "GET /campaign-series/{id}/runs",
   ...["POST /campaign-series/preview", "POST /campaign-series/{id}/preview"],
   "GET /view/{token}", // an email in a browser
-  ...["GET /t/{token}", "GET /t/{token}/{link}"], // tracking pixel and tracked links of emails
+  "GET /t/{token}/{link}", // tracked links and pixels of emails
   ...["GET /archive/{id}", "GET /archive/{id}/feed.xml", "GET /archive/{id}/{campaignId}"],
   "PUT /campaigns/{id}/archive",
   "POST /contacts/{id}/confirmation", // double opt-in of a contact, also again

@@ -14,6 +14,7 @@ const options = {
   opens: false,
   clicks: true,
   base: "T/",
+  pixelName: "open.gif",
   sealTarget: (url: string) => (url.includes("own.example") ? undefined : seal(url)),
 };
 
@@ -167,9 +168,11 @@ test("a value that only a tracked link used is not sent along twice", () => {
 
 test("the pixel stands at the end of the body, with and without links", () => {
   const source = '<body><a href="https://shop.example/">x</a></body>';
-  const pixel = '<img src="T/TOKEN" alt="" width="1" height="1"';
+  const pixel = '<img src="T/TOKEN/open.gif" alt="" width="1" height="1"';
   const onlyOpens = track(source, {}, { opens: true, clicks: false }).text;
-  expect(onlyOpens).toContain('<a href="https://shop.example/">x</a><img src="T/TOKEN" alt=""');
+  expect(onlyOpens).toContain(
+    '<a href="https://shop.example/">x</a><img src="T/TOKEN/open.gif" alt=""',
+  );
   expect(onlyOpens.endsWith('margin:0!important"></body>')).toBe(true);
   expect(track(source, {}, { opens: true }).text).toContain(pixel);
   expect(track(source).text).not.toContain("<img");

@@ -78,7 +78,6 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getSecureMessageFile",
       "getSecureMessagePage",
       "getStockPhotoFile",
-      "getTrackingPixel",
       "getTrackingScript",
       "getUnsubscribePage",
       "getVerificationPage",

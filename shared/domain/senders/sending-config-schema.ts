@@ -3,6 +3,7 @@ import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
 import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
 import { providerKeys } from "../../providers/provider-keys.ts";
+import { type TrackingMode, trackingModes } from "./tracking-modes.ts";
 import { StartedWarmUp, WarmUp } from "./warm-up.ts";
 
 const AccountLimits = z
@@ -18,15 +19,6 @@ const AccountLimits = z
     readAt: Timestamp.describe("When the limits were read."),
   })
   .meta({ id: "AccountLimits" });
-
-export const trackingModes = ["provider", "own", "off"] as const;
-export type TrackingMode = (typeof trackingModes)[number];
-const trackingDescription =
-  "Who records opens and clicks. `provider`: the email provider, as set in its account and by " +
-  "`trackOpens` and `trackClicks`. `own`: the service. The web links of the HTML part lead " +
-  "through it, and an invisible picture reports opens. The provider is told not to track. `off`: " +
-  "nobody, whatever `trackOpens` and `trackClicks` say. `own` and `off` need tracking turned off " +
-  "in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for each email.";
 
 /** The record without its secrets. */
 export const SendingConfig = z.object({
@@ -64,7 +56,14 @@ export const SendingConfig = z.object({
       "because its provider failed five times in a row. `null`: they wait. See PUT " +
       "/sending-configs/:id.",
   ),
-  tracking: z.enum(trackingModes).describe(trackingDescription),
+  tracking: z
+    .enum(trackingModes)
+    .describe(
+      "Who records opens and clicks. `provider`: the email provider, as set in its account and by " +
+        "`trackOpens` and `trackClicks`. `own`: the service. The web links of the HTML part lead " +
+        "through it, and an invisible picture reports opens. The provider is told not to track. " +
+        "`off`: nobody, whatever `trackOpens` and `trackClicks` say.",
+    ),
   accountLimits: AccountLimits.nullable().describe(
     "Limits that the provider reports for the account: only of `ses`, whose credentials " +
       "need the permission ses:GetAccount. They are read when the config is verified, and " +
@@ -176,8 +175,10 @@ const changeFields = {
     .enum(trackingModes)
     .optional()
     .describe(
-      `${trackingDescription} Defaults to \`provider\`, and to \`own\` for \`smtp\`, which ` +
-        "reports nothing. Email that is already accepted keeps what it was accepted with.",
+      "Who records opens and clicks: `provider`, the service (`own`), or nobody (`off`). " +
+        "Defaults to `provider`, and to `own` for `smtp`, which reports nothing. Email that is " +
+        "already accepted keeps what it was accepted with. For `own` and `off`, also turn tracking " +
+        "off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for each email.",
     ),
   webhookSecret: z
     .string()

@@ -29,7 +29,6 @@ import type {
   NewSendingConfig,
   SendingConfig,
   SendingConfigChanges,
-  TrackingMode,
 } from "./sending-config-schema.ts";
 import type { StartedWarmUp, WarmUp } from "./warm-up.ts";
 
@@ -196,13 +195,6 @@ export function handOverRate({
   const rates = [ratePerSecond, accountLimits?.emailsPerSecond].flatMap((rate) => rate ?? []);
   return rates.length ? Math.min(...rates) : null;
 }
-
-/** Who records opens and clicks. A server that speaks SMTP reports none. */
-export const trackingOf = ({
-  tracking,
-  provider,
-}: Pick<SendingConfig, "tracking" | "provider">): TrackingMode =>
-  tracking ?? (provider === "smtp" ? "own" : "provider");
 
 /** The default sender of a config. 400 if the config has none. */
 export function senderOf({

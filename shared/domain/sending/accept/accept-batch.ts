@@ -17,7 +17,7 @@ import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import { chargeMails, type MailCharge } from "../../billing/charge.ts";
 import { requireAffordable } from "../../billing/quota.ts";
 import { pinTemplate } from "../../content/templates.ts";
-import { trackingOf } from "../../senders/sending-configs.ts";
+import { trackingOf } from "../../senders/tracking-modes.ts";
 import { getChunkSend } from "../bulk/chunk-sends.ts";
 import * as chunks from "../bulk/chunks.ts";
 import * as lanes from "../bulk/lanes.ts";

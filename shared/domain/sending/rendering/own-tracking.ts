@@ -1,14 +1,17 @@
 // Click and open tracking of the service, instead of the provider's. The link of a mail is
-// `/t/<recipient>/<target>`, and its pixel `/t/<recipient>`. Both parts are sealed tokens, so that
-// nothing is stored for a link, and nobody can make one that leads elsewhere.
+// `/t/<recipient>/<target>`, and its pixel `/t/<recipient>/open.gif`. Recipient and target are
+// sealed tokens, so nothing is stored for a link, and nobody can make one that leads elsewhere.
 import { config } from "../../../config.ts";
 import type { TrackingOptions } from "../../../email/link-tracking.ts";
 import * as sealedTokens from "../../../kernel/sealed-tokens.ts";
 import type { Mailing } from "../../../providers/provider-adapter.ts";
 import type { SendingConfig } from "../../senders/sending-config-schema.ts";
-import { trackingOf } from "../../senders/sending-configs.ts";
+import { trackingOf } from "../../senders/tracking-modes.ts";
 import type { ComposedMail } from "./compose.ts";
 import type { MailContent } from "./mail-content.ts";
+
+/** The pixel, in the place of a target. */
+export const pixelName = "open.gif";
 
 /** Input of `compose`. Equal fields lead to an equal mail. */
 export interface MailTracking extends TrackingOptions {
@@ -65,6 +68,7 @@ export async function createMailTracking(
     opens: opens ?? true,
     clicks: clicks ?? true,
     base: `${config.publicUrl}/t/`,
+    pixelName,
     sealTarget(url) {
       if (!sealed.has(url)) sealed.set(url, seal(url));
       return sealed.get(url);
