@@ -106,6 +106,7 @@ export const lazyModules = [
   "shared/domain/senders/validation/disposable-domains.ts",
   "shared/email/html-language.ts",
   "shared/email/html-scanner.ts",
+  "shared/email/link-tags.ts",
   "shared/email/link-tracking.ts",
   "shared/email/plain-text.ts",
   "shared/email/liquid/liquid-templates.ts",
