@@ -1867,6 +1867,10 @@ export const german: Catalog = {
     "Links werden dunkler oder heller, wenn sie sonst nicht lesbar wären. Der Dunkelmodus " +
     "hat eigene Farben.",
   "Links for {label}": "Links für {label}",
+  ["Links lead through Pennymail, and an invisible picture reports opens. If your " +
+    "account at the provider tracks too, turn that off there."]:
+    "Links führen über Pennymail, und ein unsichtbares Bild meldet Öffnungen. Wenn auch Ihr " +
+    "Konto beim Anbieter misst, schalten Sie das dort aus.",
   "Links without an address are left out.": "Links ohne Adresse werden weggelassen.",
   "Liquid works, such as {{ firstName }} and {{ email }}.":
     "Liquid funktioniert, etwa {{ firstName }} und {{ email }}.",
@@ -2103,6 +2107,7 @@ export const german: Catalog = {
   "Nobody is left out": "Niemand ist ausgenommen",
   "Nobody of the hold-out group has converted yet.":
     "In der Vergleichsgruppe gab es noch keine Conversion.",
+  "Nobody records them": "Niemand erfasst sie",
   "Nobody starts, and {stay} until you activate the sequence again.":
     "Niemand beginnt, und {stay}, bis Sie die Automation wieder aktivieren.",
   "Nobody would get this campaign now.": "Derzeit würde niemand diese Kampagne erhalten.",
@@ -2232,6 +2237,7 @@ export const german: Catalog = {
   Opens: "Öffnungen",
   "Opens an email": "Öffnet eine E-Mail",
   "opens an email": "eine E-Mail öffnet",
+  "Opens and clicks": "Öffnungen und Klicks",
   "Opens and clicks over time": "Öffnungen und Klicks im Zeitverlauf",
   "Opens it": "Öffnet sie",
   Operate: "Betrieb",
@@ -2292,6 +2298,7 @@ export const german: Catalog = {
   PDF: "PDF",
   Pending: "Ausstehend",
   "Pending: they have not confirmed yet": "Ausstehend: Sie haben noch nicht bestätigt",
+  "Pennymail records them": "Pennymail erfasst sie",
   Period: "Zeitraum",
   Person: "Person",
   Phone: "Telefon",
@@ -3103,6 +3110,7 @@ export const german: Catalog = {
     "bounces are not known. <link>Set its reports up</link>"]:
     "Der Anbieter von {fromEmail} meldet nicht, was geschieht. Zustellungen, Öffnungen und " +
     "Bounces sind daher nicht bekannt. <link>Meldungen einrichten</link>",
+  "The provider records them": "Der Anbieter erfasst sie",
   "The provider shows it where you enter the address.":
     "Der Anbieter zeigt es dort, wo Sie die Adresse eingeben.",
   "The provider shows it where you enter the address. Empty keeps it.":

@@ -59,10 +59,10 @@ export const SendingConfig = z.object({
   tracking: z
     .enum(trackingModes)
     .describe(
-      "Who records opens and clicks. `provider`: the email provider, as set in its account and by " +
-        "`trackOpens` and `trackClicks`. `own`: the service. The web links of the HTML part lead " +
-        "through it, and an invisible picture reports opens. The provider is told not to track. " +
-        "`off`: nobody, whatever `trackOpens` and `trackClicks` say.",
+      "Who records opens and clicks. `provider`: the email provider, as set in its account and " +
+        "by `trackOpens` and `trackClicks`. `own`: the service. The web links of the HTML part " +
+        "lead through it, and an invisible picture reports opens. The provider is told not to " +
+        "track. `off`: nobody, whatever `trackOpens` and `trackClicks` say.",
     ),
   accountLimits: AccountLimits.nullable().describe(
     "Limits that the provider reports for the account: only of `ses`, whose credentials " +
@@ -177,8 +177,9 @@ const changeFields = {
     .describe(
       "Who records opens and clicks: `provider`, the service (`own`), or nobody (`off`). " +
         "Defaults to `provider`, and to `own` for `smtp`, which reports nothing. Email that is " +
-        "already accepted keeps what it was accepted with. For `own` and `off`, also turn tracking " +
-        "off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for each email.",
+        "already accepted keeps what it was accepted with. For `own` and `off`, also turn " +
+        "tracking off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for " +
+        "each email.",
     ),
   webhookSecret: z
     .string()

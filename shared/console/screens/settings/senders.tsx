@@ -68,10 +68,11 @@ function NewSender() {
 
 function NewSenderForm({ onDone }: { onDone(): void }) {
   const sender = useSenderFields();
+  const [tracking, setTracking] = useState<Tracking>();
   const adding = useChange({
     run: async () => {
       await checkCredentials(sender.provider ?? "", sender.credentials.filled());
-      return api.sendingConfigs.create(sender.request());
+      return api.sendingConfigs.create({ ...sender.request(), ...(tracking && { tracking }) });
     },
     refreshes,
     onDone,
@@ -86,6 +87,13 @@ function NewSenderForm({ onDone }: { onDone(): void }) {
     >
       <div className="stack narrow">
         <SenderFields sender={sender} error={adding.error} />
+        {sender.provider && (
+          <TrackingSelect
+            provider={sender.provider}
+            value={tracking ?? (sender.provider === "smtp" ? "own" : "provider")}
+            onChange={setTracking}
+          />
+        )}
       </div>
     </FormCard>
   );
@@ -238,6 +246,7 @@ function SenderDialog({
   const webhookSecret = useTextField();
   const [rate, setRate] = useState<number | "">(sender.ratePerSecond ?? "");
   const [fallback, setFallback] = useState(sender.fallbackConfigId);
+  const [tracking, setTracking] = useState(sender.tracking);
   const warmUp = useWarmUp(sender);
   const credentials = useCredentials();
   const saving = useChange({
@@ -250,6 +259,7 @@ function SenderDialog({
         replyTo: replyTo.value || null,
         ratePerSecond: rate === "" ? null : rate,
         fallbackConfigId: fallback,
+        tracking,
         ...warmUp.changes(),
         ...(webhookSecret.value && { webhookSecret: webhookSecret.value }),
         ...(Object.keys(filled).length > 0 && { credentials: filled }),
@@ -304,6 +314,7 @@ function SenderDialog({
         value={fallback === null ? null : String(fallback)}
         onChange={(id) => setFallback(id ? Number(id) : null)}
       />
+      <TrackingSelect provider={sender.provider} value={tracking} onChange={setTracking} />
       <ConnectProvider config={sender} />
       {sender.webhookUrl && (
         <>
@@ -329,6 +340,41 @@ function SenderDialog({
       <p className="quiet">{t("Credentials that stay empty are kept.")}</p>
       <CredentialFields provider={sender.provider} credentials={credentials} isChange />
     </FormDialog>
+  );
+}
+
+type Tracking = SendingConfig["tracking"];
+
+interface TrackingSelectProps {
+  provider: string;
+  value: Tracking;
+  onChange(value: Tracking): void;
+}
+
+/** Who records opens and clicks. A server that speaks SMTP records none. */
+function TrackingSelect({ provider, value, onChange }: TrackingSelectProps) {
+  const choices: { value: Tracking; label: string }[] = [
+    { value: "provider", label: t("The provider records them") },
+    { value: "own", label: t("Pennymail records them") },
+    { value: "off", label: t("Nobody records them") },
+  ];
+  return (
+    <Select
+      label={t("Opens and clicks")}
+      description={
+        value === "own"
+          ? t(
+              "Links lead through Pennymail, and an invisible picture reports opens. If your " +
+                "account at the provider tracks too, turn that off there.",
+            )
+          : undefined
+      }
+      allowDeselect={false}
+      data-field="tracking"
+      data={choices.filter((choice) => provider !== "smtp" || choice.value !== "provider")}
+      value={value}
+      onChange={(chosen) => chosen && onChange(chosen as Tracking)}
+    />
   );
 }
 
