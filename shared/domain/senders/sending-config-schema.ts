@@ -178,8 +178,8 @@ const changeFields = {
       "Who records opens and clicks: `provider`, the service (`own`), or nobody (`off`). " +
         "Defaults to `provider`, and to `own` for `smtp`, which reports nothing. Email that is " +
         "already accepted keeps what it was accepted with. For `own` and `off`, also turn " +
-        "tracking off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told for " +
-        "each email.",
+        "tracking off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told " +
+        "for each email.",
     ),
   webhookSecret: z
     .string()
