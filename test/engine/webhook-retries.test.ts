@@ -58,6 +58,8 @@ test("delivers each event in one call, with exactly the documented fields", asyn
       status: "delivered",
       attempts: 1,
       responseStatus: 200,
+      requestBody: endpoint.deliveries.find(({ body }) => body.includes('"click"'))!.body,
+      responseBody: "",
       error: null,
     },
     {

@@ -89,6 +89,7 @@ describe("templates", () => {
       siteId: client.siteId,
       version: 1,
       locales: ["de"],
+      campaignId: null,
       variables: ["firstName", "order.total"],
       ...stamps,
     };

@@ -43,7 +43,9 @@ interface Listed {
 interface Tested {
   event: string;
   delivered: boolean;
+  requestBody: string;
   responseStatus: number | null;
+  responseBody: string | null;
   latencyMs: number;
   error: string | null;
 }
@@ -278,8 +280,10 @@ test("a test calls the endpoint like an event and returns its response", async (
     (await client.call<Tested>("POST", `/webhooks/${id}/test`, body)).body.data;
   expect(await trying()).toEqual({
     event: "click",
+    requestBody: endpoint.deliveries[0]!.body,
     delivered: true,
     responseStatus: 204,
+    responseBody: "",
     latencyMs: expect.any(Number),
     error: null,
   });

@@ -268,7 +268,7 @@ describe("a request to a URL of a customer", () => {
   test("resolves the name once, connects to that address, and uses the name for TLS and Host", async () => {
     const server = await shop();
     const { queries } = await resolving({ [`A ${name}`]: [["127.0.0.1"], ["10.0.0.1"]] });
-    expect(await post(server.url)).toEqual({ status: 200 });
+    expect(await post(server.url)).toEqual({ status: 200, startOfText: "ok" });
     expect(server.hosts).toEqual([`${name}:${server.port}`]);
     expect(queries.toSorted()).toEqual([`A ${name}`, `AAAA ${name}`]);
   });
@@ -329,7 +329,7 @@ describe("a request to a URL of a customer", () => {
         response.writeHead(307, { location: "/elsewhere" }).end();
       }),
     );
-    expect(await post(`http://127.0.0.1:${port}/hooks`)).toEqual({ status: 307 });
+    expect(await post(`http://127.0.0.1:${port}/hooks`)).toEqual({ status: 307, startOfText: "" });
     expect(paths).toEqual(["/hooks"]);
   });
 
@@ -347,10 +347,13 @@ describe("a request to a URL of a customer", () => {
         pour();
       }),
     );
-    expect(await post(`http://127.0.0.1:${port}/endless`)).toEqual({ status: 200 });
-    expect(await post(`http://127.0.0.1:${port}/slow`)).toEqual({ status: 200 });
-    // The slow body is still awaited, for a second.
-    expect(dropped).toBeLessThan(2);
+    const startOfText = "x".repeat(1000);
+    expect(await post(`http://127.0.0.1:${port}/endless`)).toEqual({ status: 200, startOfText });
+    // For a second, the rest is awaited.
+    expect(await post(`http://127.0.0.1:${port}/slow`)).toEqual({
+      status: 200,
+      startOfText: "one word",
+    });
     await expect.poll(() => dropped).toBe(2);
   });
 
@@ -380,7 +383,7 @@ describe("a request to a URL of a customer", () => {
       }),
     );
     for (let i = 0; i < 3; i++)
-      expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ status: 200 });
+      expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ status: 200, startOfText: "" });
     expect([...served.values()]).toEqual([3, 1]);
   });
 

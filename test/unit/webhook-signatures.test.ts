@@ -84,6 +84,7 @@ describe("delivery rows", () => {
   const failed: DeliveryAttempt = {
     delivered: false,
     responseStatus: 500,
+    responseBody: "oops",
     latencyMs: 7,
     error: "no",
     timedOut: false,

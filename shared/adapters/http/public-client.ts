@@ -9,6 +9,12 @@ import * as hostAddresses from "../dns/host-addresses.ts";
 import { readBytes, timeoutError, watchConnection } from "./client.ts";
 import { errorCodeOf, NoResponse, NotPublicUrl } from "./no-response.ts";
 
+interface PostResult {
+  status: number;
+  /** The first bytes of the response, as UTF-8. */
+  startOfText: string;
+}
+
 export interface PublicPostRequest {
   url: string;
   headers: Record<string, string>;
@@ -20,10 +26,10 @@ export interface PublicPostRequest {
 
 /**
  * POSTs to a URL of a customer. Resolves the host once, requires that every address is public, and
- * connects to one of these addresses; TLS and the Host header use the name. Returns only the
- * status. Throws only `NoResponse`.
+ * connects to one of these addresses; TLS and the Host header use the name. Throws only
+ * `NoResponse`.
  */
-export async function postToPublicUrl(post: PublicPostRequest): Promise<{ status: number }> {
+export async function postToPublicUrl(post: PublicPostRequest): Promise<PostResult> {
   const fault = findUrlFault(post.url, post.allowLoopback);
   if (fault) throw new NoResponse(false, new NotPublicUrl(`The URL ${fault}`));
   const deadline = performance.now() + post.timeoutSeconds * 1000;
@@ -112,7 +118,7 @@ const protocols = {
 function postOnce(
   { url, headers, body, allowLoopback }: PublicPostRequest,
   deadline: number,
-): Promise<{ status: number }> {
+): Promise<PostResult> {
   const { request: send, agent } = protocols[new URL(url).protocol as keyof typeof protocols];
   const lookup = createPublicLookup(allowLoopback);
   return new Promise((resolve, reject) => {
@@ -127,8 +133,9 @@ function postOnce(
     request.once("close", () => clearTimeout(timer));
     request.once("response", (response) => {
       clearTimeout(timer);
-      discardBody(response);
-      resolve({ status: response.statusCode! });
+      readStart(response).then((startOfText) =>
+        resolve({ status: response.statusCode!, startOfText }),
+      );
     });
     request.on("error", (error) => {
       const isDeadConnection =
@@ -147,19 +154,32 @@ function postOnce(
 const maxDiscardedBytes = 64_000;
 const maxDiscardMs = 1000;
 
+const startBytes = 1000;
+
 /**
- * Reads and drops the rest of a response, so that its connection can be reused. Closes the
- * connection if that takes too long.
+ * Returns the start of a response as soon as it is there. Drops the rest, so that the connection
+ * can be reused, and closes the connection if that takes too long.
  */
-function discardBody(response: http.IncomingMessage) {
+function readStart(response: http.IncomingMessage): Promise<string> {
+  let start = Buffer.alloc(0);
   let remainingBytes = maxDiscardedBytes;
   const timer = setTimeout(() => response.destroy(), maxDiscardMs).unref();
-  response.on("data", (part: Buffer) => {
-    remainingBytes -= part.length;
-    if (remainingBytes < 0) response.destroy();
+  return new Promise((resolve) => {
+    const end = () => resolve(start.toString("utf8"));
+    response.on("data", (part: Buffer) => {
+      if (start.length < startBytes)
+        start = Buffer.concat([start, part.subarray(0, startBytes - start.length)]);
+      if (start.length >= startBytes) end();
+      remainingBytes -= part.length;
+      if (remainingBytes < 0) response.destroy();
+    });
+    response.on("error", () => {});
+    response.once("close", () => {
+      clearTimeout(timer);
+      end();
+    });
+    response.once("end", end);
   });
-  response.on("error", () => {});
-  response.once("close", () => clearTimeout(timer));
 }
 
 const createPublicLookup =

@@ -56,7 +56,10 @@ export const german: Catalog = {
     "Eine gespeicherte Änderung erscheint sofort in allen diesen.",
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
+  "An empty answer": "Eine leere Antwort",
+  "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   Blue: "Blau",
+  "Copy what was sent": "Gesendetes kopieren",
   "Emails are sent with it, so it changes only when you save it.":
     "Damit werden E-Mails gesendet, darum ändert sie sich erst, wenn Sie speichern.",
   Emoji: "Emoji",
@@ -80,6 +83,7 @@ export const german: Catalog = {
   Red: "Rot",
   "Remove the field": "Feld entfernen",
   Seasons: "Jahreszeiten",
+  "Sent and answered": "Gesendet und geantwortet",
   Set: "Übernehmen",
   Signs: "Zeichen",
   "Text colour": "Textfarbe",

@@ -1,7 +1,11 @@
 // Makes one signed call to an endpoint. Besides its own signature header the call has the headers
 // of Standard Webhooks (https://www.standardwebhooks.com), so that their libraries can verify it.
 import { NoResponse } from "../../adapters/http/no-response.ts";
-import { postToPublicUrl, requestPublicUrl } from "../../adapters/http/public-client.ts";
+import {
+  type PublicPostRequest,
+  postToPublicUrl,
+  requestPublicUrl,
+} from "../../adapters/http/public-client.ts";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { sha256 } from "../../keys.ts";
@@ -19,6 +23,8 @@ export interface DeliveryAttempt {
   /** HTTP status; null without a response. */
   responseStatus: number | null;
   latencyMs: number;
+  /** The start of the response; null without a response. */
+  responseBody: string | null;
   /** One sentence; null if the event was delivered. */
   error: string | null;
   timedOut: boolean;
@@ -61,14 +67,15 @@ export async function postSigned({
       allowLoopback: config.allowLoopbackWebhooks,
     };
     const request = { url, headers, body, ...limits };
-    const { status, text } =
+    const { status, start, text } =
       maxBytes === undefined
-        ? { ...(await postToPublicUrl(request)), text: undefined }
-        : await requestPublicUrl({ ...request, method: "POST", maxBytes });
+        ? await postShowingStart(request)
+        : await postReadingText({ ...request, maxBytes });
     const delivered = status >= 200 && status < 300;
     return {
       delivered,
       responseStatus: status,
+      responseBody: toShown(start),
       error: delivered ? null : `The endpoint responded with status ${status}`,
       timedOut: false,
       ...latency(),
@@ -79,6 +86,7 @@ export async function postSigned({
     return {
       delivered: false,
       responseStatus: null,
+      responseBody: null,
       error: error.reason,
       timedOut: error.timedOut,
       ...latency(),
@@ -86,9 +94,37 @@ export async function postSigned({
   }
 }
 
+interface ReadResponse {
+  status: number;
+  start: string;
+  /** The whole response, if it was asked for. */
+  text?: string;
+}
+
+async function postShowingStart(request: PublicPostRequest): Promise<ReadResponse> {
+  const { status, startOfText } = await postToPublicUrl(request);
+  return { status, start: startOfText };
+}
+
+async function postReadingText(
+  request: PublicPostRequest & { maxBytes: number },
+): Promise<ReadResponse> {
+  const { status, text } = await requestPublicUrl({ ...request, method: "POST" });
+  return { status, start: text, text };
+}
+
+export const maxResponseCharacters = 300;
+
+/** Without control characters, and not longer than what is stored of it. */
+const toShown = (start: string): string =>
+  Array.from(start.replace(/[^\P{C}\n\t]/gu, "").trim())
+    .slice(0, maxResponseCharacters)
+    .join("");
+
 const constantHeaders = { "content-type": "application/json", "user-agent": "Pennymail-Webhooks" };
 
-const bodyOf = ({ id: _, details, ...fields }: OutgoingEvent): string =>
+/** The JSON that the endpoint gets. */
+export const bodyOf = ({ id: _, details, ...fields }: OutgoingEvent): string =>
   JSON.stringify({ ...fields, ...details });
 
 /** The same for every attempt to deliver an event, so that the endpoint can drop duplicates. */

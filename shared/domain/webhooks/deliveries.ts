@@ -6,7 +6,12 @@ import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
 import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
+import {
+  bodyOf,
+  type DeliveryAttempt,
+  deliverEvent,
+  maxResponseCharacters,
+} from "./deliver-event.ts";
 import * as deliveryLog from "./delivery-log.ts";
 import { type DeliveryRow, deliveryStatuses, resetSchedule } from "./delivery-row.ts";
 import { type WebhookEventType, webhookEventTypes } from "./event-types.ts";
@@ -14,6 +19,13 @@ import { createSample } from "./sample-events.ts";
 import { decryptSecrets, find as findWebhook } from "./webhooks.ts";
 
 export const DeliveryStatus = z.enum(deliveryStatuses);
+
+const responseBody = z
+  .string()
+  .nullable()
+  .describe(
+    `First ${maxResponseCharacters} characters of the latest response. \`null\` if there was none.`,
+  );
 
 export const Delivery = z
   .object({
@@ -31,6 +43,8 @@ export const Delivery = z
     responseStatus: Count.nullable().describe(
       "HTTP status of the latest response. `null` if there was none.",
     ),
+    requestBody: z.string().describe("JSON that the endpoint gets."),
+    responseBody,
     latencyMs: Count.nullable().describe("Duration of the latest attempt in milliseconds."),
     error: z.string().nullable().describe("Why the latest attempt failed, or `null`."),
     lastAttemptAt: Timestamp.nullable().describe(
@@ -99,6 +113,8 @@ const toApi = (
   status: row.status,
   attempts: row.attempts,
   responseStatus: row.responseStatus ?? null,
+  requestBody: bodyOf(event),
+  responseBody: row.responseBody ?? null,
   latencyMs: row.latencyMs ?? null,
   error: row.error ?? null,
   lastAttemptAt: row.attemptedAt ?? null,
@@ -131,6 +147,8 @@ export const WebhookTestResult = z.object({
   responseStatus: Count.nullable().describe(
     "HTTP status of the response. `null` if there was none.",
   ),
+  requestBody: z.string().describe("JSON that the endpoint got."),
+  responseBody,
   latencyMs: Count.describe("Duration of the call in milliseconds."),
   error: z.string().nullable().describe("Why the delivery failed, or `null`."),
 });
@@ -157,5 +175,5 @@ export async function sendTestEvent(
     sample,
     `test ${randomUUID()}`,
   );
-  return { event: type, ...outcome };
+  return { event: type, requestBody: bodyOf(sample), ...outcome };
 }

@@ -19,6 +19,7 @@ export interface DeliveryRow {
   attemptedAt?: string;
   responseStatus?: number | null;
   latencyMs?: number;
+  responseBody?: string | null;
   error?: string | null;
 }
 
@@ -57,7 +58,7 @@ export const isDue = ({ status, nextAt }: DeliveryRow, at: Date): boolean =>
 /** Returns the row after a call: delivered, dead, or pending with the time of the next call. */
 export function withAttempt(
   row: DeliveryRow,
-  { delivered, responseStatus, latencyMs, error }: DeliveryAttempt,
+  { delivered, responseStatus, responseBody, latencyMs, error }: DeliveryAttempt,
   jitterFactor: number,
 ): DeliveryRow {
   const { nextAt: _, ...rest } = row;
@@ -66,6 +67,7 @@ export function withAttempt(
     attempts: row.attempts + 1,
     attemptedAt: now().toISOString(),
     responseStatus,
+    responseBody,
     latencyMs,
     error,
   };

@@ -8,6 +8,7 @@ import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatNumber } from "../../format.ts";
 import { t } from "../../language/translate.ts";
+import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
@@ -126,6 +127,7 @@ function Actions({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }
             : describeFailure(testing.data)}
         </p>
       )}
+      {testing.data && <Exchange {...testing.data} />}
       {rotating.data && <NewSecret secret={rotating.data.secret} />}
     </>
   );
@@ -225,6 +227,7 @@ function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
             </>
           )}
         </small>
+        <Exchange {...delivery} />
       </div>
       <div className="delivery-end">
         <StatusMark status={status === "dead" ? "failed" : status} tone={tones[status]} />
@@ -237,6 +240,29 @@ function DeliveryRow({ delivery, isRetrying, onRetry }: DeliveryRowProps) {
     </li>
   );
 }
+
+type ExchangeProps = Pick<WebhookDelivery, "requestBody" | "responseStatus" | "responseBody">;
+
+/** What was sent, and what the program answered. */
+function Exchange({ requestBody, responseStatus, responseBody }: ExchangeProps) {
+  return (
+    <details className="exchange">
+      <summary>{t("Sent and answered")}</summary>
+      <h4>
+        {t("Sent")} <CopyAction value={requestBody} label={t("Copy what was sent")} />
+      </h4>
+      <pre>{formatJson(requestBody)}</pre>
+      {responseStatus !== null && (
+        <>
+          <h4>{t("Answered with status {responseStatus}", { responseStatus })}</h4>
+          <pre>{responseBody || t("An empty answer")}</pre>
+        </>
+      )}
+    </details>
+  );
+}
+
+const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);
 
 function outcomeOf({ error, responseStatus, latencyMs, attempts }: WebhookDelivery): string {
   const tries = attempts > 1 ? t(", {attempts} tries", { attempts }) : "";

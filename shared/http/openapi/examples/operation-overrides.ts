@@ -281,7 +281,11 @@ export const responseOverrides: Record<string, object> = {
     webhookSecretSet: false,
   },
   verifySendingConfig: { ...SendingConfig, sentTo: "ada@example.com" },
-  testWebhook: { delivered: true, responseStatus: 204, latencyMs: 83, error: null },
+  testWebhook: {
+    delivered: true,
+    requestBody: '{"event":"click","sendId":0,"timestamp":"2026-11-30T09:00:07.001Z"}',
+    ...{ responseStatus: 200, responseBody: "ok", latencyMs: 83, error: null },
+  },
   retryWebhookDelivery: { status: "pending", nextAttemptAt: "2026-12-01T09:00:00.412Z" },
   rotateWebhookSecret: { previousSecretUntil: "2026-12-02T09:00:00.000Z" },
   getRateLimit: { plan: "starter", general, send, windowSeconds: 60 },
