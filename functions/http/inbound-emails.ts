@@ -43,6 +43,7 @@ export const inboundEmails = routeGroup("inbound-emails", [
   route("PUT /inbound-settings/:siteId", "Update the inbound settings of a site", {
     operationId: "updateInboundSettings",
     description: "Updates the given fields.",
+    needsVerifiedEmail: true,
     level: "site",
     body: inboundSettings.InboundSettingsChanges,
     returns: inboundSettings.InboundSettings,

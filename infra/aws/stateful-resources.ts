@@ -113,6 +113,8 @@ function createBucket(scope: Construct, settings: StackSettings): Bucket {
       // A secure message expires after at most 395 days. Objects that remain belong to mails that
       // were never accepted.
       { id: "secure", prefix: "secure/", expiration: Duration.days(400) },
+      // Received mail expires after 60 days.
+      { id: "inbound", prefix: "inbound/", expiration: Duration.days(70) },
       { id: "exports", prefix: "exports/", expiration: Duration.days(7) },
       { id: "abandoned parts", abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],

@@ -9,6 +9,7 @@ import { worker as sendWorker } from "../../functions/queue/send.ts";
 import * as objects from "../../shared/adapters/s3/objects.ts";
 import * as clock from "../../shared/clock.ts";
 import { listTimeline } from "../../shared/domain/analytics/contact-timeline.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as customEventListing from "../../shared/domain/audience/tracking/custom-event-listing.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { removeSite } from "../../shared/domain/identity/remove-site.ts";
@@ -36,7 +37,7 @@ import {
   runFor,
   type SequenceSender,
 } from "../support/sequences.ts";
-import { pendingMessages, runWorkers, useVirtualQueues } from "../support/virtual-queues.ts";
+import { pendingMessages, runWorkers, toSqsRecord, useVirtualQueues } from "../support/virtual-queues.ts";
 
 beforeAll(async () => {
   process.env.ALLOW_LOOPBACK_WEBHOOKS = "on";
@@ -61,13 +62,18 @@ async function post(
 }
 
 /** Runs all workers that mail and enrollments need. */
-const work = (crashHook?: (work: () => Promise<unknown>) => Promise<unknown>) =>
+const work = () =>
   runWorkers([inbound, forward, advance, drain, lane, sendWorker], {
-    ...(crashHook && { crashHook, forSeconds: 3600 }),
     runSchedules: async (entries) => {
       await enqueueDueWork(entries);
       await enqueueDueEnrollments(entries);
     },
+  });
+
+/** Runs the worker of received mail once, and leaves its messages in the queue. */
+const workOnce = () =>
+  inbound.handler({
+    Records: pendingMessages.filter(({ queue }) => queue === "inbound").map(toSqsRecord),
   });
 
 /** All mails of the site, newest first. */
@@ -150,7 +156,7 @@ describe("a received mail", () => {
       const mail = { from: email, messageId: `again-${n++}@mail.example` };
       await post(sender, mail);
       await post(sender, mail, { provider: "sendgrid" });
-      await work(crash);
+      await crash(workOnce);
       await post(sender, mail);
       await work();
     });
@@ -214,6 +220,79 @@ describe("a received mail", () => {
     expect(await listAll(sender)).toEqual([]);
     const { orgId } = sender.caller;
     expect(await objects.getSize(`inbound/${orgId}/${id}/0`)).toBeUndefined();
+    await sender.provider.stop();
+  });
+});
+
+describe("a site with an address", () => {
+  const address = "replies+x@in.shop.example";
+
+  test("unsubscribes by a mail of a mail program, once, and only with a token of its own", async () => {
+    const { sender, email, contactId } = await createMailedContact();
+    const { caller, siteId } = sender;
+    await changeSettings(caller, siteId, { address });
+    const sequence = await createSequence(sender, ["News"]);
+    await enrollments.enroll(caller, sequence.id, { contactIds: [contactId] });
+    await runFor(120);
+    const header = sender.provider.mails.at(-1)!.headers!["List-Unsubscribe"]!;
+    expect(header).toMatch(/^<https?:[^>]*>, <mailto:replies%2Bx@in\.shop\.example\?subject=/);
+    const subject = decodeURIComponent(/subject=([^>]*)>/.exec(header)![1]!);
+    const other = await createMailedContact();
+    const atOther = await receive(other.sender, { from: email, subject });
+    expect(atOther.kind).toBe("other");
+    const cut = await receive(sender, { from: "eve@example.com", subject: subject.slice(0, -2) });
+    expect(cut.kind).toBe("other");
+    const status = async () => (await contacts.find(caller, contactId)).status;
+    expect(await status()).toBe("subscribed");
+    // Mail programs fold and encode a long subject.
+    const mail = await receive(sender, {
+      from: email,
+      subject: `=?utf-8?B?${Buffer.from(subject).toString("base64")}?=`,
+      headers: { "Auto-Submitted": "auto-generated" },
+    });
+    expect(mail).toMatchObject({ kind: "unsubscribe", contactId });
+    expect(await status()).toBe("unsubscribed");
+    await contacts.change(caller, contactId, { status: "subscribed" });
+    await receive(sender, { from: email, subject: "Hello" });
+    expect(await status()).toBe("subscribed");
+    await Promise.all([sender.provider.stop(), other.sender.provider.stop()]);
+  });
+
+  test("forwards mail of people once, also after crashes, and never in a circle", async () => {
+    const { sender, email } = await createMailedContact();
+    const { caller, siteId } = sender;
+    await changeSettings(caller, siteId, { address, forwardTo: "team@shop.example" });
+    const forwarded = () => sender.provider.mails.filter(({ to }) => to === "team@shop.example");
+    let n = 0;
+    await crashAtSomeSteps(async (crash) => {
+      n++;
+      await post(sender, {
+        from: `Ann <${email}>`,
+        text: `{{ 7 | times: ${n} }} <b>`,
+        subject: "Re: {{ x }}",
+      });
+      await crash(workOnce);
+      await work();
+    });
+    expect(forwarded()).toHaveLength(n);
+    const [first] = forwarded();
+    expect(first).toMatchObject({ subject: "Re: {{ x }}", replyTo: email });
+    expect(first!.text).toContain("{{ 7 | times: 1 }} <b>");
+    expect(first!.html).toContain("{{ 7 | times: 1 }} &lt;b&gt;");
+    expect(first!.text).toContain("order.pdf");
+    const headers = first!.headers!;
+    expect(headers).toMatchObject({ "Auto-Submitted": "auto-generated" });
+    const { "X-Pennymail-Forwarded": mark = "" } = headers;
+    await receive(sender, { from: "a@b.example", headers: { "X-Pennymail-Forwarded": mark } });
+    await receive(sender, { from: "a@b.example", headers: { "Auto-Submitted": "auto-replied" } });
+    await receive(sender, { from: "a@b.example", hops: 26 });
+    expect(forwarded()).toHaveLength(n);
+    await changeSettings(caller, siteId, { forwardTo: null });
+    await receive(sender, { from: "a@b.example" });
+    expect(forwarded()).toHaveLength(n);
+    await expect(changeSettings(caller, siteId, { forwardTo: address })).rejects.toMatchObject({
+      kind: "invalid",
+    });
     await sender.provider.stop();
   });
 });

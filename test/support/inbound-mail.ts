@@ -10,6 +10,8 @@ export interface SampleMail {
   /** Further headers. */
   headers?: Record<string, string>;
   messageId?: string;
+  /** How many servers the mail passed. */
+  hops?: number;
 }
 
 const headersOf = ({
@@ -18,7 +20,9 @@ const headersOf = ({
   subject = "Re: Hello",
   headers = {},
   messageId = `${crypto.randomUUID()}@mail.example`,
+  hops = 0,
 }: SampleMail): [string, string][] => [
+  ...Array.from({ length: hops }, (_, i): [string, string] => ["Received", `from a${i}.example`]),
   ["From", from],
   ["To", to],
   ["Subject", subject],

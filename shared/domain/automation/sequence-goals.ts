@@ -17,8 +17,8 @@ import { EventName } from "../audience/tracking/custom-events.ts";
 
 const maxGoals = 10;
 const eventName = EventName.optional().describe(
-  "Name of a custom event that arrives while the contact is in the sequence. Give either this or " +
-    "`rules`.",
+  "Name of a custom event that arrives while the contact is in the sequence; `email_replied` is " +
+    "a reply of the contact by email. Give either this or `rules`.",
 );
 const filterText = "With `eventName`: rules that the event must match.";
 const rulesText =

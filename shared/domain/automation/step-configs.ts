@@ -41,7 +41,8 @@ const maxOffsetDays = 3650;
 
 const waitFields = {
   eventName: EventName.optional().describe(
-    "Name of a custom event to wait for. Give exactly one of `eventName`, `field` and `weekdays`.",
+    "Name of a custom event to wait for; `email_replied` is a reply of the contact by email. " +
+      "Give exactly one of `eventName`, `field` and `weekdays`.",
   ),
   timeoutMinutes: z
     .int()

@@ -108,7 +108,18 @@ export const Site = z
     updatedAt: UpdatedAt,
   })
   .meta({ id: "Site" });
-export type Site = Omit<z.output<typeof Site>, "archiveUrl">;
+/** How a site receives mail; see inbound/inbound-settings.ts. Never returned. */
+export interface SiteInbound {
+  /** Part of its URLs. */
+  secret: string;
+  /** Encrypted. */
+  sealedSigningKey?: string | undefined;
+  /** The address that providers receive mail for. */
+  address?: string | undefined;
+  /** Gets a copy of the mail of people. */
+  forwardTo?: string | undefined;
+}
+export type Site = Omit<z.output<typeof Site>, "archiveUrl"> & { inbound?: SiteInbound };
 /** Some fields are absent in records of earlier versions of the service. */
 export const toApi = (site: Site): z.output<typeof Site> => ({
   ...consentDefaults,

@@ -6,7 +6,7 @@ import { decompress } from "../../kernel/compressed-values.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 
-export const inboundKinds = ["reply", "auto_reply", "other"] as const;
+export const inboundKinds = ["reply", "auto_reply", "unsubscribe", "other"] as const;
 export type InboundKind = (typeof inboundKinds)[number];
 
 const matches = ["reference", "address", "sender"] as const;
@@ -20,8 +20,9 @@ export const InboundEmail = z
       .enum(inboundKinds)
       .describe(
         "`reply`: a person replied to a send. `auto_reply`: a machine answered, such as an " +
-          "out-of-office note. `other`: no send to its sender is known, or the provider calls it " +
-          "spam.",
+          "out-of-office note. `unsubscribe`: a mail program unsubscribed its sender by the " +
+          "`mailto` of List-Unsubscribe. `other`: no send to its sender is known, or the " +
+          "provider calls it spam.",
       ),
     provider: z.string().describe("Email provider that received it."),
     fromEmail: z.string().describe("Email address of its sender, as the email says."),

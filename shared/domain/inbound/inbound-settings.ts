@@ -7,8 +7,9 @@ import * as encryption from "../../adapters/kms/encryption.ts";
 import type { Caller, CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { conflict, missing } from "../../errors.ts";
+import { conflict, invalid, missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
+import { EmailAddress, normalizeEmail } from "../../kernel/email-fields.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
 import { createSealer, openToken } from "../../kernel/sealed-tokens.ts";
 import { isDeleted } from "../../kernel/site-access.ts";
@@ -34,6 +35,15 @@ export const InboundSettings = z
           "them like passwords.",
       )
       .meta({ id: "InboundUrls" }),
+    address: EmailAddress.nullable().describe(
+      "Address that the provider receives mail for. Marketing email then has a `mailto` in its " +
+        "List-Unsubscribe header, so mail programs can unsubscribe by an email. `null`: none.",
+    ),
+    forwardTo: EmailAddress.nullable().describe(
+      "Address that gets the text of each email of a person, sent with the default sending " +
+        "config and charged like other email. At most 500 an hour; answers of machines, spam and " +
+        "email that was forwarded before are left out. `null`: none.",
+    ),
     signingKeySet: z
       .boolean()
       .describe(
@@ -46,6 +56,8 @@ export type InboundSettings = z.output<typeof InboundSettings>;
 
 export const InboundSettingsChanges = z
   .object({
+    address: InboundSettings.shape.address.optional(),
+    forwardTo: InboundSettings.shape.forwardTo.optional(),
     signingKey: z
       .string()
       .min(1)
@@ -62,24 +74,19 @@ export const InboundSettingsChanges = z
       .optional()
       .describe("`true`: replaces the secret in `urls`, and the old URLs stop working."),
   })
-  .meta({ examples: [{ signingKey: "key-3ax6xnjp29jd6fds4gc373sgvjxteol0" }] });
+  .meta({
+    examples: [{ address: "replies@in.shop.example", forwardTo: "team@shop.example" }],
+  });
 export type InboundSettingsChanges = z.output<typeof InboundSettingsChanges>;
-
-/** What the record of a site stores. */
-interface StoredSettings {
-  secret: string;
-  sealedSigningKey?: string | undefined;
-}
-type SiteWithSettings = sites.Site & { inbound?: StoredSettings };
 
 /** Makes the URLs when they are read first. Throws 404. */
 export async function getSettings(caller: Caller, siteId: number): Promise<InboundSettings> {
-  const site: SiteWithSettings = await sites.find(caller, siteId);
+  const site: sites.Site = await sites.find(caller, siteId);
   return toApi(caller, siteId, site.inbound ?? (await createSettings(caller, siteId)));
 }
 
-async function createSettings({ orgId }: CallerScope, siteId: number): Promise<StoredSettings> {
-  const changed = await updateReturning<SiteWithSettings>(
+async function createSettings({ orgId }: CallerScope, siteId: number): Promise<sites.SiteInbound> {
+  const changed = await updateReturning<sites.Site>(
     update(
       keys.record(orgId, "SITE", siteId),
       { setIfAbsent: { inbound: { secret: randomBase62(secretLength) } } },
@@ -95,17 +102,24 @@ const secretLength = 16;
 export async function changeSettings(
   caller: Caller,
   siteId: number,
-  { signingKey, replaceUrls }: InboundSettingsChanges,
+  { signingKey, replaceUrls, ...addresses }: InboundSettingsChanges,
 ): Promise<InboundSettings> {
   await getSettings(caller, siteId);
-  const site: SiteWithSettings = await sites.find(caller, siteId);
+  const site: sites.Site = await sites.find(caller, siteId);
   const before = site.inbound!;
   const { sealedSigningKey, ...rest } = before;
   const sealed = signingKey
     ? await encryption.encrypt(signingKey, encryptionContext(caller.orgId, siteId))
     : sealedSigningKey;
-  const inbound: StoredSettings = {
-    ...rest,
+  const { address, forwardTo } = { address: rest.address, forwardTo: rest.forwardTo, ...addresses };
+  if (address && forwardTo && normalizeEmail(address) === normalizeEmail(forwardTo))
+    throw invalid("forwardTo must not be the address of the site", {
+      details: [{ path: "forwardTo", message: "forwardTo must not be the address of the site" }],
+    });
+  const inbound: sites.SiteInbound = {
+    secret: rest.secret,
+    ...(address && { address }),
+    ...(forwardTo && { forwardTo }),
     ...(replaceUrls && { secret: randomBase62(secretLength) }),
     ...(signingKey !== null && sealed && { sealedSigningKey: sealed }),
   };
@@ -125,7 +139,7 @@ const encryptionContext = (orgId: number, siteId: number): encryption.Encryption
 async function toApi(
   { orgId }: CallerScope,
   siteId: number,
-  { secret, sealedSigningKey }: StoredSettings,
+  { secret, address, forwardTo, sealedSigningKey }: sites.SiteInbound,
 ): Promise<InboundSettings> {
   const token = (await createSealer("inbound"))([orgId, siteId, secret]);
   const urls = Object.fromEntries(
@@ -134,7 +148,13 @@ async function toApi(
       `${config.publicUrl}/api/v1/inbound/${key}?token=${token}`,
     ]),
   ) as InboundSettings["urls"];
-  return { siteId, urls, signingKeySet: sealedSigningKey !== undefined };
+  return {
+    siteId,
+    urls,
+    address: address ?? null,
+    forwardTo: forwardTo ?? null,
+    signingKeySet: sealedSigningKey !== undefined,
+  };
 }
 
 export interface InboundSite {
@@ -149,7 +169,7 @@ export async function findSiteOfToken(token: string): Promise<InboundSite | unde
   if (!content) return undefined;
   const [orgId, siteId, secret] = content as [number, number, string];
   if (await isDeleted(orgId, siteId)) return undefined;
-  const site = await get<SiteWithSettings>(keys.record(orgId, "SITE", siteId));
+  const site = await get<sites.Site>(keys.record(orgId, "SITE", siteId));
   if (!equalsSecret(site?.inbound?.secret, secret)) return undefined;
   const sealed = site?.inbound?.sealedSigningKey;
   const signingKey = sealed && (await encryption.decrypt(sealed, encryptionContext(orgId, siteId)));

@@ -25,13 +25,16 @@ import type { InboundMessage } from "../../queues.ts";
 import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { recordFor } from "../audience/tracking/record-custom-events.ts";
+import { unsubscribe } from "../delivery-events/unsubscribes.ts";
 import { decryptCredentials } from "../senders/config-secrets.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
+import { forwardMail } from "./forward-mail.ts";
 import type { InboundEmailItem, InboundKind } from "./inbound-email.ts";
 import { isAutomatic } from "./mail-kind.ts";
 import { findAnsweredSend } from "./match-send.ts";
+import { findUnsubscribeToken } from "./unsubscribe-mail.ts";
 
 const keptSeconds = 60 * 24 * 3600;
 const maxRequestBytes = 40_000_000;
@@ -67,7 +70,10 @@ async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<v
   if (known?.done) return;
   const found = await classify(message, mail);
   const item = known ?? (await insert(message, mail, { claim, found }));
+  if (found.unsubscribeToken) await unsubscribe(found.unsubscribeToken, { source: "one_click" });
   if (item.kind === "reply" && found.send) await reportReply(item, found, claim);
+  if (item.kind === "reply" || item.kind === "other")
+    await forwardMail(item, mail, claim.forwardSendId);
   const key = keys.inboundEmail(item.orgId, item.id);
   await transact(update(key, { set: { done: true } }, { if: exists }));
 }
@@ -79,6 +85,8 @@ interface ClaimedIds {
   eventId: number;
   /** Of the custom event. */
   activityId: number;
+  /** Of the email that forwards it. */
+  forwardSendId: number;
   expires: number;
 }
 
@@ -93,6 +101,7 @@ async function claimIds(
     id: await ids.nextId("INBOUND"),
     eventId: await ids.nextEventIds(1),
     activityId: await ids.nextActivityIds(1),
+    forwardSendId: await ids.nextSendId(),
     expires: epochSeconds(addSeconds(keptSeconds)),
   };
   if (await transact(put(key, claim, { if: isNew }))) return claim;
@@ -116,6 +125,7 @@ interface FoundFacts {
   send: SendItem | undefined;
   matchedBy: InboundEmailItem["matchedBy"];
   contact: ContactItem | undefined;
+  unsubscribeToken?: string | undefined;
 }
 
 async function classify(message: InboundMessage, mail: ReceivedMail): Promise<FoundFacts> {
@@ -125,6 +135,8 @@ async function classify(message: InboundMessage, mail: ReceivedMail): Promise<Fo
   const found = sender && (await findAnsweredSend({ orgId, siteId }, mail, from));
   const contact = await findContact(message, from, found?.send);
   const facts = { from, send: found?.send, matchedBy: found?.matchedBy, contact };
+  const unsubscribeToken = await findUnsubscribeToken(mail, { orgId, siteId });
+  if (unsubscribeToken) return { ...facts, kind: "unsubscribe", unsubscribeToken };
   if (isAutomatic(mail)) return { ...facts, kind: "auto_reply" };
   return { ...facts, kind: found && mail.spam.isSpam !== true ? "reply" : "other" };
 }

@@ -40,6 +40,7 @@ const guideNames = [
   "send-status",
   "provider-webhooks",
   "opens-and-clicks",
+  "inbound",
   "webhooks",
   "files",
   "suppression-import",

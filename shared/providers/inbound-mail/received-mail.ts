@@ -188,8 +188,12 @@ export function addressesOf(
     .slice(0, maxAddresses);
 }
 
+/** With its whole length. */
+export const decodedSubjectOf = (mail: Pick<ReceivedMail, "headers">): string =>
+  decodeWords(headerOf(mail, "subject") ?? "");
+
 export const subjectOf = (mail: Pick<ReceivedMail, "headers">): string =>
-  decodeWords(headerOf(mail, "subject") ?? "")
+  decodedSubjectOf(mail)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
     .slice(0, 500)
     .toWellFormed();

@@ -6,6 +6,7 @@ import { insertBeforeBodyEnd } from "../../../email/html-footer.ts";
 import { directionOf, type Language } from "../../../email/languages.ts";
 import { emailFooterWording } from "../../../email/wording/by-topic.ts";
 import { invalid } from "../../../errors.ts";
+import { toAsciiAddress } from "../../../kernel/email-fields.ts";
 import { escapeHtml } from "../../../kernel/html.ts";
 import type { MergeText } from "../../../providers/provider-adapter.ts";
 import { traitsOf } from "../../../providers/traits.ts";
@@ -23,6 +24,8 @@ export interface MarketingSender {
   physicalAddress: string | null;
   /** The organization's own unsubscribe page. */
   unsubscribeUrl: string | null;
+  /** The address of the site to which a mail program can send a mail to unsubscribe. */
+  unsubscribeAddress?: string;
   /** The topic that one-click unsubscribe leaves. Absent: it leaves all marketing mail. */
   topicId?: number;
   /** The mail goes to contacts who unsubscribed too, so nothing of it offers that. */
@@ -44,6 +47,7 @@ export async function requireMarketingSender(orgId: number, site: Site): Promise
     companyName: displayNameOf(site),
     physicalAddress: postalAddress,
     unsubscribeUrl,
+    ...(site.inbound?.address && { unsubscribeAddress: site.inbound.address }),
   };
 }
 
@@ -86,6 +90,8 @@ export interface RecipientLinks {
   preferencePage: string;
   /** For mail programs. */
   oneClickUnsubscribe: string;
+  /** The same, for programs that send a mail. Undefined: the site receives none. */
+  mailtoUnsubscribe?: string | undefined;
   /** The page that shows the mail in a browser. */
   browserPage(): string;
   /** Identifies the contact to the tracking of the site's own pages. */
@@ -139,8 +145,20 @@ function buildLinks(
     unsubscribePage: buildCustomPageUrl(marketing, token) ?? unsubscribePage,
     preferencePage: `${unsubscribePage}?view=preferences`,
     oneClickUnsubscribe: `${base}?token=${token}`,
+    mailtoUnsubscribe: buildMailto(marketing, token),
     ...links,
   };
+}
+
+/** The first word of the subject of a mail that unsubscribes. The token follows. */
+export const unsubscribeWord = "unsubscribe";
+
+function buildMailto({ unsubscribeAddress }: MarketingSender, token: string): string | undefined {
+  if (unsubscribeAddress === undefined) return undefined;
+  const address = toAsciiAddress(unsubscribeAddress);
+  const at = address.lastIndexOf("@");
+  const to = `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`;
+  return `mailto:${to}?subject=${unsubscribeWord}%20${token}`;
 }
 
 function buildCustomPageUrl(
@@ -155,8 +173,11 @@ function buildCustomPageUrl(
 
 export const buildUnsubscribeHeaders = ({
   oneClickUnsubscribe,
-}: Pick<RecipientLinks, "oneClickUnsubscribe">): Record<string, string> => ({
-  "List-Unsubscribe": `<${oneClickUnsubscribe}>`,
+  mailtoUnsubscribe,
+}: Pick<RecipientLinks, "oneClickUnsubscribe" | "mailtoUnsubscribe">): Record<string, string> => ({
+  "List-Unsubscribe": [oneClickUnsubscribe, mailtoUnsubscribe]
+    .flatMap((link) => (link === undefined ? [] : `<${link}>`))
+    .join(", "),
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 });
 

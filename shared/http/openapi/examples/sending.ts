@@ -334,7 +334,13 @@ export const sendingExamples: Record<string, unknown> = {
     ],
     attachments: [],
   },
-  InboundSettings: { siteId, urls: inboundUrls, signingKeySet: false },
+  InboundSettings: {
+    siteId,
+    urls: inboundUrls,
+    address: "replies@in.shop.example",
+    forwardTo: "team@shop.example",
+    signingKeySet: false,
+  },
   SecureMessage: {
     id: 1,
     siteId,

@@ -1,0 +1,99 @@
+// Forwards mail of people to one address of the site, as an email of its own. It has reserved its
+// send id, so a repeat after a crash is the same email. Three things end loops: mail that was
+// forwarded has a header of ours, and `Auto-Submitted`, so it is never forwarded again; and mail
+// that passed many servers is left out.
+
+import { htmlToText } from "../../email/plain-text.ts";
+import { renderSimpleEmail } from "../../email/simple-email.ts";
+import { isTransient, Problem } from "../../errors.ts";
+import { toSingleLine } from "../../kernel/email-fields.ts";
+import * as log from "../../kernel/log.ts";
+import { headerOf, type ReceivedMail } from "../../providers/inbound-mail/received-mail.ts";
+import * as attemptLimits from "../identity/attempt-limits.ts";
+import * as sites from "../identity/sites.ts";
+import { findDefault } from "../senders/choose-config.ts";
+import { acceptSingle } from "../sending/accept/accept-single.ts";
+import { loadIntake } from "../sending/accept/intake.ts";
+import { SingleMessage } from "../sending/accept/single-message.ts";
+import type { InboundEmailItem } from "./inbound-email.ts";
+
+/** A mail that a program of ours forwarded has it. */
+export const forwardedHeader = "X-Pennymail-Forwarded";
+
+/** Servers that a mail passes on its way: usually below ten. */
+const maxHops = 25;
+
+const canForward = (item: InboundEmailItem, mail: ReceivedMail): boolean =>
+  item.isSpam !== true &&
+  headerOf(mail, forwardedHeader.toLowerCase()) === undefined &&
+  mail.headers.filter(({ name }) => name === "received").length <= maxHops;
+
+const perHour = (siteId: number): attemptLimits.AttemptLimit => ({
+  name: `forwarded mail of site ${siteId}`,
+  limit: 500,
+  seconds: 3600,
+});
+
+export async function forwardMail(
+  item: InboundEmailItem,
+  mail: ReceivedMail,
+  sendId: number,
+): Promise<void> {
+  const { orgId, siteId, id } = item;
+  const site = await sites.find({ orgId }, siteId);
+  const forwardTo = site.inbound?.forwardTo;
+  if (forwardTo === undefined || !canForward(item, mail)) return;
+  try {
+    await attemptLimits.countFailure(perHour(siteId));
+    await accept({ item, mail, site }, forwardTo, sendId);
+  } catch (error) {
+    // No sending config is verified, the credits are used up, or the limit of the hour is reached.
+    // A retry would not help.
+    const isFinal = error instanceof Problem && (!isTransient(error) || error.kind === "limited");
+    if (!isFinal) throw error;
+    log.warn("inbound mail is not forwarded", { orgId, inboundEmailId: id, code: error.code });
+  }
+}
+
+const maxTextLength = 100_000;
+
+interface ForwardedMail {
+  item: InboundEmailItem;
+  mail: ReceivedMail;
+  site: sites.Site;
+}
+
+async function accept({ item, mail, site }: ForwardedMail, to: string, id: number): Promise<void> {
+  const { orgId, siteId, from, fromName, subject, files } = item;
+  const sender = await findDefault(orgId);
+  const message = SingleMessage.parse({
+    to,
+    siteId,
+    sendingConfigId: sender.id,
+    fromName: toSingleLine(`${fromName ?? from} (${sites.displayNameOf(site)})`).slice(0, 100),
+    ...(from.endsWith(".invalid") ? {} : { replyTo: from }),
+    // The content comes in variables, because words of strangers must not run as Liquid.
+    subject: "{{ subject }}",
+    html: "{{ html | raw }}",
+    text: "{{ text }}",
+    trackOpens: false,
+    trackClicks: false,
+    headers: { [forwardedHeader]: String(siteId), "Auto-Submitted": "auto-generated" },
+    metadata: { inboundEmailId: item.id },
+  });
+  const text = (mail.text ?? htmlToText(mail.html ?? "")).slice(0, maxTextLength);
+  const names = files.map(({ filename }) => filename).join(", ");
+  const note = `From ${fromName ? `${fromName} <${from}>` : from}${names && `. Files: ${names}`}`;
+  const blocks = [{ note }, ...text.split(/\r?\n\r?\n/).filter((part) => part.trim())];
+  // Set after the parse, because callers cannot send system mail.
+  const mailWithVariables = {
+    ...message,
+    system: true as const,
+    variables: {
+      subject: subject || "(no subject)",
+      ...renderSimpleEmail({ sender: sites.displayNameOf(site), blocks }),
+    },
+  };
+  const context = await loadIntake({ orgId }, mailWithVariables, { emails: [to] });
+  await acceptSingle({ orgId }, mailWithVariables, { context, id });
+}
