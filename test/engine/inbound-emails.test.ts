@@ -37,7 +37,12 @@ import {
   runFor,
   type SequenceSender,
 } from "../support/sequences.ts";
-import { pendingMessages, runWorkers, toSqsRecord, useVirtualQueues } from "../support/virtual-queues.ts";
+import {
+  pendingMessages,
+  runWorkers,
+  toSqsRecord,
+  useVirtualQueues,
+} from "../support/virtual-queues.ts";
 
 beforeAll(async () => {
   process.env.ALLOW_LOOPBACK_WEBHOOKS = "on";
