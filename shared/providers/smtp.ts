@@ -1,5 +1,4 @@
 // Any SMTP server with a login: a provider's relay, or the mail server of a company.
-import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import * as z from "zod";
 import * as smtpClient from "../adapters/smtp/smtp-client.ts";
@@ -17,6 +16,7 @@ import {
   type Recipient,
 } from "./provider-adapter.ts";
 import { mergeHeaders } from "./provider-http.ts";
+import { mailIdOf } from "./smtp-mail-id.ts";
 import { toCredentialCheck, toOutcome } from "./smtp-outcomes.ts";
 import { traits } from "./traits.ts";
 
@@ -154,21 +154,14 @@ function toMail(mailing: Mailing, recipient: Recipient, call: Call): smtpClient.
   };
 }
 
-/**
- * The same for each attempt. Its second half cannot be guessed, so that a bounce with it is about a
- * mail that was sent.
- */
-function mailId(
+const mailId = (
   { configId }: Mailing,
   { sendId, to }: Recipient,
-  { credentials: { host, user = "", password = "" }, idempotencyKey }: Call,
-): string {
+  { credentials, idempotencyKey }: Call,
+): string => {
   const mail = configId === undefined ? idempotencyKey : `${configId} ${sendId}`;
-  const proof = createHmac("sha256", JSON.stringify([host, user, password]))
-    .update(`${mail} ${to.email}`)
-    .digest("hex");
-  return `${sendId}.${proof.slice(0, 20)}`;
-}
+  return mailIdOf(mail, { sendId, to: to.email }, credentials);
+};
 
 /** The variable envelope return path. */
 function toSender(returnPath: string | undefined, id: string): string | undefined {

@@ -3,24 +3,17 @@
 import { createHash } from "node:crypto";
 import { absent, any, equals, isNew } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, transact, update } from "../../adapters/dynamodb/table.ts";
-import { enqueueDivisible } from "../../adapters/sqs/enqueue.ts";
 import { epochSeconds, now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
-import * as ids from "../../ids.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
-import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
-import type {
-  InboundAdapter,
-  InboundRequest,
-  ProviderEvent,
-} from "../../providers/inbound/inbound-adapter.ts";
+import type { InboundAdapter, InboundRequest } from "../../providers/inbound/inbound-adapter.ts";
 import { getInboundAdapter } from "../../providers/inbound/registry.ts";
 import * as snsCertificates from "../../providers/inbound/sns-certificates.ts";
-import { maxMessageBytes, queues } from "../../queues.ts";
 import * as attemptLimits from "../identity/attempt-limits.ts";
 import { decryptWebhookSecret } from "../senders/config-secrets.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
+import { enqueueProviderEvents } from "./enqueue-provider-events.ts";
 
 interface InboundConfig {
   id: number;
@@ -65,7 +58,7 @@ export async function receiveWebhook(
     if (nonce !== undefined && !(await isFirstUse(config.id, nonce, request)))
       throw rejection(adapter);
     if (subscribeUrl !== undefined) return snsCertificates.confirmSubscription(subscribeUrl);
-    if (events.length) await enqueueEvents(config, events);
+    if (events.length) await enqueueProviderEvents(config, events);
     // Events of test emails belong to no send, and prove all the same that the provider reports.
     if (!config.isReporting) await sendingConfigs.setReporting(config, config.id);
   });
@@ -175,22 +168,3 @@ const isFirstUse = (
     ),
   );
 };
-
-const maxEventsPerMessage = 200;
-
-async function enqueueEvents(
-  { orgId, provider }: InboundConfig,
-  events: ProviderEvent[],
-): Promise<void> {
-  const first = await ids.nextEventIds(events.length);
-  const numbered = events.map((event, i) => ({ ...event, id: first + i }));
-  const messages = splitIntoBatches(numbered, maxEventsPerMessage).flatMap((batch) =>
-    splitByBytes(batch, maxMessageBytes),
-  );
-  const refused = await enqueueDivisible(
-    queues.providerEvents,
-    messages.map((group) => ({ orgId, provider, events: group })),
-    { group: orgId, withEvents: (message, some) => ({ ...message, events: some }) },
-  );
-  if (refused.length) throw new Error(`The queue refuses ${refused.length} events`);
-}

@@ -18,7 +18,7 @@ import { SingleMessage } from "../sending/accept/single-message.ts";
 import type { InboundEmailItem } from "./inbound-email.ts";
 
 /** A mail that a program of ours forwarded has it. */
-export const forwardedHeader = "X-Pennymail-Forwarded";
+const forwardedHeader = "X-Pennymail-Forwarded";
 
 /** Servers that a mail passes on its way: usually below ten. */
 const maxHops = 25;

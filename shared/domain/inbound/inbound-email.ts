@@ -6,7 +6,14 @@ import { decompress } from "../../kernel/compressed-values.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count, RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 
-export const inboundKinds = ["reply", "auto_reply", "unsubscribe", "other"] as const;
+export const inboundKinds = [
+  "reply",
+  "auto_reply",
+  "unsubscribe",
+  "bounce",
+  "complaint",
+  "other",
+] as const;
 export type InboundKind = (typeof inboundKinds)[number];
 
 const matches = ["reference", "address", "sender"] as const;
@@ -21,7 +28,9 @@ export const InboundEmail = z
       .describe(
         "`reply`: a person replied to a send. `auto_reply`: a machine answered, such as an " +
           "out-of-office note. `unsubscribe`: a mail program unsubscribed its sender by the " +
-          "`mailto` of List-Unsubscribe. `other`: no send to its sender is known, or the " +
+          "`mailto` of List-Unsubscribe. `bounce` and `complaint`: a mail server reports that a " +
+          "send failed, is late, or was called spam; with a proof it becomes an event of the " +
+          "send. `other`: no send to its sender is known, or the " +
           "provider calls it spam.",
       ),
     provider: z.string().describe("Email provider that received it."),

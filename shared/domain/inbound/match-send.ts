@@ -39,13 +39,17 @@ export async function findAnsweredSend(
   return findAmongSendsTo(site, from, new Set(references));
 }
 
-const localPartOf = (id: string): string => id.slice(0, id.lastIndexOf("@")) || id;
+export const localPartOf = (id: string): string => id.slice(0, id.lastIndexOf("@")) || id;
 /** What is between the + and the @ of an address. */
-const tagOf = (address: string): string => localPartOf(address).split("+").slice(1).join("+");
+export const tagOf = (address: string): string =>
+  localPartOf(address).split("+").slice(1).join("+");
 
 /** An id of providers/smtp.ts: the id of the send, and a proof that only its mail contains. */
-const ownId = /^(\d{1,15})\.[0-9a-f]{20}$/;
+export const ownId = /^(\d{1,15})\.[0-9a-f]{20}$/;
 const maxOwnIds = 20;
+/** Each once, the last ones. */
+export const ownIdsAmong = (ids: string[]): string[] =>
+  [...new Set(ids)].filter((id) => ownId.test(id)).slice(-maxOwnIds);
 
 /** The proof is the one in the stored message id, or the mail comes from the recipient. */
 async function findByOwnIds(
@@ -53,7 +57,7 @@ async function findByOwnIds(
   ids: string[],
   from: string,
 ): Promise<SendItem | undefined> {
-  const own = [...new Set(ids)].filter((id) => ownId.test(id)).slice(-maxOwnIds);
+  const own = ownIdsAmong(ids);
   const sends = await getSends(
     orgId,
     own.map((id) => Number(ownId.exec(id)![1])),

@@ -14,6 +14,7 @@ import * as log from "../../kernel/log.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { isDeleted } from "../../kernel/site-access.ts";
 import { keys, ranges } from "../../keys.ts";
+import { readReport, type ServerReport } from "../../providers/inbound-mail/mail-report.ts";
 import {
   addressesOf,
   messageIdsOf,
@@ -34,6 +35,7 @@ import { forwardMail } from "./forward-mail.ts";
 import type { InboundEmailItem, InboundKind } from "./inbound-email.ts";
 import { isAutomatic } from "./mail-kind.ts";
 import { findAnsweredSend } from "./match-send.ts";
+import { enqueueReport, findReportedSend } from "./report-events.ts";
 import { findUnsubscribeToken } from "./unsubscribe-mail.ts";
 
 const keptSeconds = 60 * 24 * 3600;
@@ -70,6 +72,10 @@ async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<v
   if (known?.done) return;
   const found = await classify(message, mail);
   const item = known ?? (await insert(message, mail, { claim, found }));
+  if (found.report && found.send) {
+    const identity = identityOf(message.provider, mail);
+    await enqueueReport(message.orgId, found.send, { report: found.report, identity });
+  }
   if (found.unsubscribeToken) await unsubscribe(found.unsubscribeToken, { source: "one_click" });
   if (item.kind === "reply" && found.send) await reportReply(item, found, claim);
   if (item.kind === "reply" || item.kind === "other")
@@ -126,12 +132,19 @@ interface FoundFacts {
   matchedBy: InboundEmailItem["matchedBy"];
   contact: ContactItem | undefined;
   unsubscribeToken?: string | undefined;
+  report?: ServerReport | undefined;
 }
 
 async function classify(message: InboundMessage, mail: ReceivedMail): Promise<FoundFacts> {
   const { orgId, siteId } = message;
   const [sender] = [...addressesOf(mail, "from"), ...addressesOf(mail, "sender")];
   const from = sender?.email ?? unknownSender;
+  const report = await readReport(mail);
+  if (report) {
+    const send = await findReportedSend(orgId, mail, report);
+    const matchedBy = send && "reference";
+    return { kind: report.kind, from, send, matchedBy, contact: undefined, report };
+  }
   const found = sender && (await findAnsweredSend({ orgId, siteId }, mail, from));
   const contact = await findContact(message, from, found?.send);
   const facts = { from, send: found?.send, matchedBy: found?.matchedBy, contact };

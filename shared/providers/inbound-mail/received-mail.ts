@@ -98,9 +98,9 @@ const toHeader = (name: string, value: unknown): MailHeader[] =>
         {
           name: name.toLowerCase(),
           value: value
-            .replace(/\s*[\r\n]+\s*/g, " ")
-            .trim()
             .slice(0, maxHeaderLength)
+            .replace(/[\r\n]+/g, " ")
+            .trim()
             .toWellFormed(),
         },
       ]
@@ -160,6 +160,10 @@ const withoutBrackets = (id: string): string => id.trim().replace(/^<|>$/g, "");
 
 export const fileOfBase64 = (file: Omit<UntrustedFile, "content"> & { base64: unknown }) =>
   toFile({ ...file, content: new Uint8Array(Buffer.from(String(file.base64 ?? ""), "base64")) });
+
+/** At most 100 KB. */
+export const textOfFile = ({ content }: ReceivedFile): string =>
+  Buffer.from(content.subarray(0, 100_000)).toString("utf8");
 
 /** The first header of this name. */
 export const headerOf = ({ headers }: Pick<ReceivedMail, "headers">, name: string) =>

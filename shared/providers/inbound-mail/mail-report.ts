@@ -1,0 +1,125 @@
+// Reports of mail servers about a mail: that it failed or is late (DSN, RFC 3464), or that its
+// recipient calls it spam (ARF, RFC 5965).
+import {
+  addressBad,
+  type FailureDetails,
+  mailboxUnwell,
+  readReply,
+} from "../inbound/failed-deliveries.ts";
+import {
+  headerOf,
+  type MailHeader,
+  parseMime,
+  type ReceivedMail,
+  textOfFile,
+} from "./received-mail.ts";
+
+export interface ReportedRecipient {
+  /** Undefined: the report hides it. */
+  email: string | undefined;
+  details: FailureDetails | { type: "spam_report" };
+  /** What the other server said. */
+  reason?: string | undefined;
+}
+
+export interface ServerReport {
+  kind: "bounce" | "complaint";
+  recipients: ReportedRecipient[];
+  /** Headers of the mail that the report is about. */
+  original: MailHeader[];
+}
+
+const maxRecipients = 50;
+const maxFieldLength = 1000;
+
+/** Undefined if the mail is no report. */
+export async function readReport(mail: ReceivedMail): Promise<ServerReport | undefined> {
+  const complaint = mail.files.find(({ type }) => type === "message/feedback-report");
+  if (complaint) return readComplaint(textOfFile(complaint), await readOriginal(mail));
+  const status = mail.files.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
+  const recipients = status
+    ? readGroups(textOfFile(status)).slice(1).flatMap(toRecipient)
+    : readFailedRecipients(mail);
+  if (!recipients) return undefined;
+  return {
+    kind: "bounce",
+    recipients: recipients.slice(0, maxRecipients),
+    original: await readOriginal(mail),
+  };
+}
+
+type Fields = Map<string, string>;
+
+/** Groups of fields, which empty lines part. Names are lower-case. */
+function readGroups(text: string): Fields[] {
+  const unfolded = text.replace(/\r\n?/g, "\n").replace(/\n[ \t]+/g, " ");
+  return unfolded.split(/\n{2,}/).map((group) => {
+    const fields = group.split("\n").flatMap((line) => {
+      const [, name, value] = /^([\w-]{1,50}):\s*(.*)$/.exec(line) ?? [];
+      return name === undefined
+        ? []
+        : [[name.toLowerCase(), value!.slice(0, maxFieldLength).trim()] as const];
+    });
+    return new Map(fields);
+  });
+}
+
+/** `rfc822; ann@example.com` */
+const addressIn = (field: string | undefined): string | undefined =>
+  field?.split(/[\s<>;:,]/).find((word) => /^[^@]+@[^@]+$/.test(word));
+
+/** A DSN also reports what was delivered, relayed or expanded: that is no failure. */
+function toRecipient(fields: Fields): ReportedRecipient[] {
+  const action = fields.get("action")?.toLowerCase();
+  const email =
+    addressIn(fields.get("original-recipient")) ?? addressIn(fields.get("final-recipient"));
+  const status = fields.get("status") ?? "";
+  const reason = fields.get("diagnostic-code")?.replace(/^\s*[\w-]+;\s*/, "");
+  if (action === "delayed") return [{ email, details: { type: "deferred" }, reason }];
+  if (action !== "failed") return [];
+  return [{ email, details: failureOf(status, reason), reason: reason ?? status }];
+}
+
+/** The words of the server tell more than the status of the report, which is often 5.0.0. */
+function failureOf(status: string, reason: string | undefined): FailureDetails {
+  const isVague = /^[45]\.0\.0/.test(status);
+  return (
+    readReply(...(isVague ? [reason] : [status, reason])) ??
+    readReply(reason) ??
+    (status.startsWith("4") ? mailboxUnwell : addressBad)
+  );
+}
+
+/** Mail servers without DSN, such as older ones of Exim, name the recipients in a header. */
+function readFailedRecipients(mail: ReceivedMail): ReportedRecipient[] | undefined {
+  const failed = headerOf(mail, "x-failed-recipients");
+  if (failed === undefined) return undefined;
+  const reason = /\b[45]\d\d[ -].*$/m.exec(mail.text ?? "")?.[0].trim();
+  return failed.split(",").flatMap((part) => {
+    const email = addressIn(part);
+    return email ? [{ email, details: failureOf("", reason), reason }] : [];
+  });
+}
+
+const spamTypes = new Set(["abuse", "fraud"]);
+
+function readComplaint(text: string, original: MailHeader[]): ServerReport | undefined {
+  const [fields = new Map()] = readGroups(text);
+  if (!spamTypes.has(fields.get("feedback-type")?.toLowerCase() ?? "")) return undefined;
+  const email = addressIn(fields.get("original-rcpt-to"));
+  return { kind: "complaint", recipients: [{ email, details: { type: "spam_report" } }], original };
+}
+
+/** From the returned mail or its headers, or from the text of older mail servers. */
+async function readOriginal(mail: ReceivedMail): Promise<MailHeader[]> {
+  const returned = mail.files.find(({ type }) =>
+    /^(message\/(rfc822|global|global-headers)|text\/rfc822-headers)$/.test(type),
+  );
+  if (returned) return (await parseMime(`${textOfFile(returned)}\r\n\r\n`))?.headers ?? [];
+  return [...(mail.text ?? "").matchAll(/^message-id:\s*(<[^<>\s]{1,500}>)/gim)].map(
+    ([, value]) => ({
+      name: "message-id",
+      value: value!,
+    }),
+  );
+}

@@ -1,0 +1,52 @@
+// Reports of several mail servers.
+import { describe, expect, test } from "vitest";
+import { readReport } from "../../shared/providers/inbound-mail/mail-report.ts";
+import { messageIdsOf, parseMime } from "../../shared/providers/inbound-mail/received-mail.ts";
+import { bounces, complaint, delay } from "../support/mail-reports.ts";
+
+const about = { to: "ann@example.net", id: "1041.0123456789abcdef0123" };
+const read = async (text: string) => readReport((await parseMime(text))!);
+
+const expected: Record<string, object> = {
+  postfix: { type: "bounce", bounceType: "hard" },
+  exim: { type: "bounce", bounceType: "hard" },
+  exchange: { type: "bounce", bounceType: "soft" },
+  gmail: { type: "bounce", bounceType: "hard" },
+};
+
+describe.each(Object.keys(bounces))("a bounce of %s", (server) => {
+  test("has the address, the kind, the words of the server and the message id", async () => {
+    const found = await read(bounces[server]!(about));
+    expect(found).toMatchObject({
+      kind: "bounce",
+      recipients: [{ email: about.to, details: expected[server] }],
+    });
+    expect(found!.recipients[0]!.reason).toMatch(/^55[04]/);
+    expect(messageIdsOf({ headers: found!.original }, "message-id")).toEqual([
+      `${about.id}@shop.example`,
+    ]);
+  });
+});
+
+test("a mail that is late is no bounce", async () => {
+  expect((await read(delay(about)))!.recipients).toMatchObject([
+    { email: about.to, details: { type: "deferred" } },
+  ]);
+});
+
+test("a complaint names the mail, and a report of another type is none", async () => {
+  expect(await read(complaint(about))).toMatchObject({
+    kind: "complaint",
+    recipients: [{ email: about.to, details: { type: "spam_report" } }],
+  });
+  const other = complaint(about).replace("Feedback-Type: abuse", "Feedback-Type: not-spam");
+  expect(await read(other)).toBeUndefined();
+});
+
+test("a reply, an answer of a machine and a receipt are no reports", async () => {
+  const headers = "From: a@b.example\r\nSubject: Hello\r\n";
+  expect(await read(`${headers}\r\nNo`)).toBeUndefined();
+  expect(await read(`${headers}Auto-Submitted: auto-replied\r\n\r\nAway`)).toBeUndefined();
+  const delivered = bounces.postfix!(about).replace("Action: failed", "Action: delivered");
+  expect((await read(delivered))!.recipients).toEqual([]);
+});
