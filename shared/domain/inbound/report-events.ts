@@ -1,6 +1,6 @@
 // Delivery events from reports of mail servers. A report counts only with a proof that it is about
-// a mail of ours: its return address or the message id of the returned mail, whose second half nobody
-// can guess. Anyone could write a report otherwise, and suppress an address.
+// a mail of ours: its return address or the message id of the returned mail, whose second half
+// nobody can guess. Anyone could write a report otherwise, and suppress an address.
 import { createHash } from "node:crypto";
 import { get } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
