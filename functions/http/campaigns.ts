@@ -3,6 +3,7 @@ import * as campaignAudit from "../../shared/domain/campaigns/audit/campaign-aud
 import * as campaignActions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignDetail } from "../../shared/domain/campaigns/campaign-detail-schema.ts";
 import * as campaignLinks from "../../shared/domain/campaigns/campaign-links.ts";
+import * as campaignList from "../../shared/domain/campaigns/campaign-list.ts";
 import { CampaignAttachmentFile } from "../../shared/domain/campaigns/campaign-mail-fields.ts";
 import * as campaignSchema from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaignTimeline from "../../shared/domain/campaigns/campaign-timeline.ts";
@@ -39,10 +40,17 @@ export const campaigns = routeGroup("campaigns", [
         .optional()
         .describe("Only items with this status."),
       seriesId: QueryId.optional().describe("Only campaigns of this series."),
+      withStats: z
+        .enum(["true", "false"])
+        .optional()
+        .describe("`true`: each campaign that has started has its `stats`."),
     }),
-    returns: pagedSchema("campaigns", Campaign),
-    handle: ({ caller, query: { siteId, status, seriesId, ...page } }) =>
-      records.list(caller, page, { siteId, status, seriesId }),
+    returns: pagedSchema("campaigns", campaignList.ListedCampaign),
+    handle: ({ caller, query: { siteId, status, seriesId, withStats, ...page } }) =>
+      campaignList.list(caller, page, {
+        ...{ siteId, status, seriesId },
+        withStats: withStats === "true",
+      }),
   }),
   route("POST /campaigns", "Create a campaign", {
     description:

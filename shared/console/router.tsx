@@ -270,9 +270,18 @@ const requestLog = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/operate/request-log.tsx"), "RequestLog"),
 });
+interface CampaignsSearch {
+  search?: string | undefined;
+  status?: string | undefined;
+}
+
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns",
+  validateSearch: (search: Search): CampaignsSearch => ({
+    ...text(search, "search"),
+    ...text(search, "status"),
+  }),
   component: lazyRouteComponent(() => import("./screens/campaigns/campaigns.tsx"), "Campaigns"),
 });
 const recurring = createRoute({

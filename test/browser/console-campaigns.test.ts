@@ -12,6 +12,8 @@ import {
   readSandbox,
 } from "../support/console-pages.ts";
 
+import { runUntilIdle } from "../support/sending-client.ts";
+
 const base = inject("baseUrl");
 
 interface Named {
@@ -109,6 +111,29 @@ describe.skipIf(!inject("chromium"))("campaigns in the console", () => {
     expect(content.previewText).toBe("We have worked on it all year");
     expect(content.html).not.toContain(content.previewText);
     expect(await read<Template>(`/templates/${own.templateId}`)).toMatchObject({ version: 2 });
+    expect(problems).toEqual([]);
+  });
+
+  it("campaigns are found by name and status, with their figures", async () => {
+    const { email, call, make, templateId } = await sendingAccount();
+    const configs = await call<{ sendingConfigs: Named[] }>("GET", "/sending-configs");
+    const sendingConfigId = expectStatus(200, configs).body.data.sendingConfigs[0]!.id;
+    await make("/campaigns", { name: "Später" });
+    const content = { templateId, audience: { all: true }, sendingConfigId };
+    const sent = await make("/campaigns", { name: "Frühling", ...content });
+    expectStatus(200, await call("POST", `/campaigns/${sent}/send`, {}));
+    await runUntilIdle();
+    const { page, problems } = await openSignedIn(browser, { email, path: "/campaigns" });
+    const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
+    await row("Frühling").getByRole("cell", { name: "3", exact: true }).waitFor();
+    await page.getByLabel("Search campaigns").fill("spat");
+    await row("Frühling").waitFor({ state: "detached" });
+    await row("Später").waitFor();
+    await page.getByLabel("Search campaigns").fill("");
+    await row("Frühling").waitFor();
+    await chooseOption(page.getByRole("combobox", { name: "Status" }), "Sent");
+    await row("Später").waitFor({ state: "detached" });
+    await row("Frühling").waitFor();
     expect(problems).toEqual([]);
   });
 

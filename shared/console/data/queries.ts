@@ -337,8 +337,11 @@ export const queries = {
       queryKey: ["sends", "latest", contactId],
       queryFn: () => api.sends.list({ contactId, limit: 20 }),
     }),
-  campaigns: (filter: FilterOf<ListCampaignsQuery>) =>
-    pagesOf(["campaigns", "list", filter], (page) => api.campaigns.list({ ...filter, ...page })),
+  /** The figures of each campaign take reads, so pages are short. */
+  countedCampaigns: (filter: FilterOf<ListCampaignsQuery>) =>
+    pagesOf(["campaigns", "list", "counted", filter], (page) =>
+      api.campaigns.list({ ...filter, ...page, limit: 30, withStats: "true" }),
+    ),
   series: (siteId: number | undefined) =>
     queryOptions({
       queryKey: ["series", "list", siteId],

@@ -60,6 +60,9 @@ export const german: Catalog = {
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   Blue: "Blau",
   "Copy what was sent": "Gesendetes kopieren",
+  "Clear the search, or choose another status.":
+    "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
+  "Created {time}": "Erstellt {time}",
   "Emails are sent with it, so it changes only when you save it.":
     "Damit werden E-Mails gesendet, darum ändert sie sich erst, wenn Sie speichern.",
   Emoji: "Emoji",
@@ -73,6 +76,7 @@ export const german: Catalog = {
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
   "Insert an emoji: {label}": "Emoji einfügen: {label}",
+  "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   Nothing: "Nichts",
   Numbers: "Nummerierung",
@@ -82,10 +86,13 @@ export const german: Catalog = {
   Purple: "Lila",
   Red: "Rot",
   "Remove the field": "Feld entfernen",
+  "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Sent and answered": "Gesendet und geantwortet",
   Set: "Übernehmen",
   Signs: "Zeichen",
+  "Started {time}": "Begonnen {time}",
+  "Starts {time}": "Beginnt {time}",
   "Text colour": "Textfarbe",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
@@ -2667,7 +2674,6 @@ export const german: Catalog = {
     "Sendet nur Einträge, die noch nicht gesendet wurden, und ohne neue nichts.",
   "Sends “{subject}”": "Sendet „{subject}“",
   Sent: "Gesendet",
-  "Sent or scheduled": "Gesendet oder geplant",
   Sequence: "Automation",
   sequence: "Automation",
   "Sequence completed": "Automation abgeschlossen",
@@ -3826,6 +3832,7 @@ export const german: Catalog = {
   "{sentLast24Hours} of {emailsPer24Hours} emails in 24 hours":
     "{sentLast24Hours} von {emailsPer24Hours} E-Mails in 24 Stunden",
   "{sent} sent": "{sent} gesendet",
+  "{share} opened": "{share} geöffnet",
   "{start} to {end}": "{start} bis {end}",
   "{step}: go on with": "{step}: weiter mit",
   "{text} On the suppression list: {addresses}": "{text} Auf der Sperrliste: {addresses}",

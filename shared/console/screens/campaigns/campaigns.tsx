@@ -1,16 +1,17 @@
 import { Button, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useNavigate } from "@tanstack/react-router";
-import type { Campaign } from "pennymail";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Campaign, ListedCampaign } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { createCampaign } from "../../data/new-campaign.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
-import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { formatAgo, formatNumber, formatRate, formatTime } from "../../format.ts";
 import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { FilterSelect, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
@@ -22,13 +23,19 @@ import { SeriesList } from "./series/series-list.tsx";
 export function Campaigns() {
   const { site } = useSite();
   const { timezone } = useMe().organization;
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/campaigns" });
+  const { search, status } = useSearch({ from: "/shell/campaigns" });
   const mayWrite = useRight("marketing:write");
   const [isCreating, setCreating] = useState(false);
   const list = usePagedRows(
-    queries.campaigns(site ? { siteId: site.id } : {}),
+    queries.countedCampaigns({
+      ...(site && { siteId: site.id }),
+      ...(search !== undefined && { search }),
+      ...(status !== undefined && { status: status as Campaign["status"] }),
+    }),
     ({ campaigns }) => campaigns,
   );
+  const isFiltered = search !== undefined || status !== undefined;
   const create = () => mayWrite && setCreating(true);
   useShortcuts([{ keys: ["c"], label: t("New campaign"), run: create }]);
   return (
@@ -47,13 +54,36 @@ export function Campaigns() {
           </Button>
         )}
       </PageHead>
-      <SeriesList siteId={site?.id} />
+      {!isFiltered && <SeriesList siteId={site?.id} />}
+      <search className="filters">
+        <SearchBox
+          label={t("Search campaigns")}
+          placeholder={t("Part of the name")}
+          value={search}
+          onSearch={(next) => navigate({ search: (old) => ({ ...old, search: next }) })}
+        />
+        <FilterSelect
+          label={t("Status")}
+          any={t("Any status")}
+          options={statusOptions(statuses)}
+          value={status}
+          onChange={(next) => navigate({ search: (old) => ({ ...old, status: next }) })}
+        />
+      </search>
       <RowTable
         label={t("Campaigns")}
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/campaigns/$id", params: { id } })}
-        empty={<NoCampaigns onCreate={mayWrite && site ? create : undefined} />}
+        empty={
+          isFiltered ? (
+            <EmptyState title={t("No campaign matches")}>
+              <p>{t("Clear the search, or choose another status.")}</p>
+            </EmptyState>
+          ) : (
+            <NoCampaigns onCreate={mayWrite && site ? create : undefined} />
+          )
+        }
       />
       {site && (
         <NewCampaign siteId={site.id} opened={isCreating} onClose={() => setCreating(false)} />
@@ -62,27 +92,68 @@ export function Campaigns() {
   );
 }
 
-const columnsIn = (timezone: string): Column<Campaign>[] => [
-  { label: t("Campaign"), className: "c-main", render: ({ name }) => <b>{name}</b> },
+const statuses = [
+  ...(["draft", "scheduled", "held", "sending", "paused"] as const),
+  ...(["sent", "cancelled", "failed"] as const),
+];
+
+const shareOf = (part: number, whole: number): string => (whole ? formatRate(part / whole) : "–");
+
+const columnsIn = (timezone: string): Column<ListedCampaign>[] => [
+  {
+    label: t("Campaign"),
+    className: "c-main",
+    render: ({ name, stats, ...times }) => (
+      <span className="who">
+        <b>{name}</b>
+        <span>
+          {stats && (
+            <i className="phone-values">
+              {t("{share} opened", { share: shareOf(stats.opened, stats.delivered) })} ·{" "}
+            </i>
+          )}
+          {whenOf(times, timezone)}
+        </span>
+      </span>
+    ),
+  },
   {
     label: t("Status"),
     className: "c-status",
     render: ({ status }) => <StatusMark status={status} />,
   },
   {
-    label: t("Sent or scheduled"),
-    className: "c-tags quiet",
-    render: ({ startedAt, scheduledAt }) => {
-      if (startedAt) return formatAgo(startedAt, timezone);
-      return scheduledAt ? formatTime(scheduledAt, timezone) : "–";
-    },
+    label: t("Recipients"),
+    className: "c-score",
+    isNumber: true,
+    render: ({ stats }) => (stats ? formatNumber(stats.recipients) : "–"),
   },
   {
-    label: t("Created"),
-    className: "c-added quiet",
-    render: ({ createdAt }) => formatAgo(createdAt, timezone),
+    label: t("Opened"),
+    className: "c-score",
+    isNumber: true,
+    render: ({ stats }) => (stats ? shareOf(stats.opened, stats.delivered) : "–"),
+  },
+  {
+    label: t("Clicked"),
+    className: "c-score",
+    isNumber: true,
+    render: ({ stats }) => (stats ? shareOf(stats.clicked, stats.delivered) : "–"),
   },
 ];
+
+function whenOf(
+  {
+    startedAt,
+    scheduledAt,
+    createdAt,
+  }: Pick<ListedCampaign, "startedAt" | "scheduledAt" | "createdAt">,
+  timezone: string,
+): string {
+  if (startedAt) return t("Started {time}", { time: formatAgo(startedAt, timezone) });
+  if (scheduledAt) return t("Starts {time}", { time: formatTime(scheduledAt, timezone) });
+  return t("Created {time}", { time: formatAgo(createdAt, timezone) });
+}
 
 function NoCampaigns({ onCreate }: { onCreate: (() => unknown) | undefined }) {
   return (

@@ -470,6 +470,7 @@ export const campaignExamples: Record<string, unknown> = {
   MailingStats,
   MailingAccounting,
   Campaign,
+  ListedCampaign: { ...Campaign, stats: MailingStats },
   AbTest: { testPercent: 20, metric: "open_rate", durationMinutes: 240 },
   CampaignDetail: {
     ...Campaign,
