@@ -606,6 +606,7 @@ export const dueWorkKinds = [
   "MERGE",
   "STEPTASK",
   "SERIES",
+  "PULL",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

@@ -124,6 +124,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("merge-contact"), orgId: Id, contactId: Id }),
   /** Checks the DNS records of a domain. */
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
+  /** Adds the suppression list of a provider to that of the organization. */
+  z.object({ job: z.literal("pull-suppressions"), orgId: Id, configId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
   /** Moves a log of the recipient index into its buckets. */
@@ -144,6 +146,7 @@ export const jobSeconds = {
   "convert-field": 120,
   "merge-contact": 120,
   "check-domain": 60,
+  "pull-suppressions": 60,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
   "chain-audit-log": 120,

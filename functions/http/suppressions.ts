@@ -15,6 +15,7 @@ import {
 } from "../../shared/domain/audience/suppressions/suppression-imports.ts";
 import * as suppressionPages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
 import * as suppression from "../../shared/domain/audience/suppressions/suppressions.ts";
+import { removeAtProviders } from "../../shared/domain/delivery-events/provider-suppressions.ts";
 import { tooLarge, unsupported } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Bom, ExportResponse, startExport } from "../../shared/http/export-response.ts";
@@ -153,9 +154,22 @@ export const suppressions = routeGroup("suppressions", [
   }),
   route("DELETE /suppressions/:email", "Remove an email address from the suppressions", {
     description: "Contacts with this address get back the status they had before.",
+    query: z.object({
+      alsoAtProvider: z
+        .enum(["true", "false"])
+        .default("false")
+        .describe(
+          "`true`: also removes it from the suppression lists of the providers of your sending " +
+            "configs. Otherwise they go on refusing email to it, and the daily pull of a " +
+            "connected provider's list adds it again. `warnings` of the response names those " +
+            "that did not do it.",
+        ),
+    }),
     returns: Deleted,
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, params, query, reply }) => {
       await suppression.remove(caller.orgId, params.email);
+      if (query.alsoAtProvider === "true")
+        reply.warnings.push(...(await removeAtProviders(caller.orgId, params.email)));
       return { id: normalizeEmail(params.email), deleted: true as const };
     },
   }),

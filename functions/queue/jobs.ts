@@ -7,6 +7,7 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import { chainEntries } from "../../shared/domain/audit/chain.ts";
 import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
 import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
+import { pullSuppressions } from "../../shared/domain/delivery-events/provider-suppressions.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import { moveHistory } from "../../shared/domain/privacy/move-history.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
@@ -30,6 +31,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "convert-field": convertField,
   "merge-contact": ({ orgId, contactId }) => moveHistory(orgId, contactId),
   "check-domain": ({ orgId, domainId }) => checkDomain.checkDomain(orgId, domainId),
+  "pull-suppressions": ({ orgId, configId }) => pullSuppressions(orgId, configId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),

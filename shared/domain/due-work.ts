@@ -47,6 +47,7 @@ import * as deletedForms from "./forms/deleted-forms.ts";
 import * as submissions from "./forms/submissions.ts";
 import { enqueueMerge } from "./privacy/merge-job.ts";
 import * as enqueueCheck from "./senders/domains/enqueue-check.ts";
+import { enqueuePull } from "./senders/suppression-pull-times.ts";
 import * as lanes from "./sending/bulk/lanes.ts";
 import type { DayId } from "./sending/daily-counters.ts";
 import * as eraseMessages from "./sending/secure-messages/erase-messages.ts";
@@ -225,5 +226,6 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   SERIES: ({ orgId, id }) => enqueueSeries(orgId, id!),
   STEPTASK: ({ orgId, taskId }) => enqueueTask({ orgId, taskId: taskId! }),
   SUPPRESSION: ({ orgId, email }) => softSuppressions.liftDue(orgId, email!),
+  PULL: ({ orgId, id }) => enqueuePull(orgId, id!),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

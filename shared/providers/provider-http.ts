@@ -25,6 +25,7 @@ import type { HandOverOutcome, Mailing, ProviderAdapter, Recipient } from "./pro
  * Timeout of one request. Shorter than the timeouts of the workers and of API Gateway (30 seconds).
  */
 export const timeoutSeconds = 25;
+const defaultMaxBytes = 1_000_000;
 
 /** A request to the provider's API, and how to read the response. */
 interface ProviderExchange extends ResponseRules {
@@ -124,6 +125,7 @@ export const requestProvider = (
     body?: ProviderExchange["body"] | undefined;
     timeoutSeconds: number;
     notAfter: Date;
+    maxBytes?: number | undefined;
   },
 ): Promise<ProviderResponse> => sendRequest(provider, request);
 
@@ -184,11 +186,13 @@ async function sendRequest(
     body,
     notAfter,
     timeoutSeconds: seconds = timeoutSeconds,
+    maxBytes = defaultMaxBytes,
   }: Pick<ProviderExchange, "url" | "headers"> &
     Pick<Mailing, "notAfter"> & {
       method?: ProviderMethod;
       body?: ProviderExchange["body"] | undefined;
       timeoutSeconds?: number;
+      maxBytes?: number | undefined;
     },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
@@ -205,6 +209,7 @@ async function sendRequest(
     },
     body: isRawBody ? body : JSON.stringify(body),
     timeoutSeconds: seconds,
+    maxBytes,
     needsFreshConnection,
     notAfter,
   });

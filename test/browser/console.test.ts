@@ -288,7 +288,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByLabel("Name", exact).fill("My shop");
     await page.getByRole("button", { name: "Create site" }).click();
     await chooseOption(page.getByRole("combobox", { name: "Provider" }), "Postmark");
-    const { credentials, webhookSecret } = (await readSandbox()).postmark;
+    const { credentials } = (await readSandbox()).postmark;
     await page.getByLabel("API key").fill("mistyped");
     await page.getByLabel("Sender address").fill("hello@shop.example");
     await page.getByRole("button", { name: "Connect provider" }).click();
@@ -303,7 +303,10 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("button", { name: "Send test email" }).click();
     await page.getByRole("button", { name: /Done.*test email/ }).waitFor();
     await page.getByRole("button", { name: /report what happens/ }).click();
-    await page.getByLabel("Secret of the reports").fill(webhookSecret);
+    await page.getByRole("button", { name: "Connect everything" }).click();
+    await page.getByText("Postmark reports to this service from now on.").waitFor();
+    await page.getByText("Add shop.example in your account at Postmark.").waitFor();
+    await page.getByRole("button", { name: "Check again" }).waitFor();
     await page.getByRole("button", { name: /wait for its report/ }).click();
     await page.getByRole("button", { name: /Done.*report what happens/ }).waitFor();
     await page.getByRole("button", { name: /postal address/ }).click();

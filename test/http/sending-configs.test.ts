@@ -545,6 +545,24 @@ test.runIf(atHome).each(connectedProviders)(
   },
 );
 
+test.runIf(atHome)("an address is removed from the list of the provider, too", async () => {
+  const client = await signedUp();
+  const { credentials } = await freshAccount("brevo");
+  const { id } = await added(client, { provider: "brevo", credentials });
+  const email = `bounced+both-${id}@simulator.pennymail.test`;
+  expectStatus(200, await verify(client, id, { to: email }));
+  expectStatus(200, await client.call("POST", `/sending-configs/${id}/connect`));
+  await waitFor(async () => {
+    const { body } = await client.call<object>("GET", `/suppressions/check/${email}`);
+    expect(body.data).toMatchObject({ suppressed: true, reason: "bounce", source: "brevo" });
+  });
+  const path = `/suppressions/${encodeURIComponent(email)}?alsoAtProvider=true`;
+  const answer = await client.call<object>("DELETE", path);
+  expect([answer.status, answer.body.warnings ?? []]).toEqual([200, []]);
+  expect((await client.call("DELETE", path)).status).toBe(404);
+  expect((await client.call("DELETE", `${path}&alsoAtProvider=maybe`)).status).toBe(400);
+});
+
 test.runIf(atHome)("a key that the provider does not know connects nothing", async () => {
   const client = await signedUp();
   const { credentials } = sandbox.resend!;

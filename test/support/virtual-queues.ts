@@ -104,6 +104,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   FORM: jobs,
   SECURE: drain,
   DOMAIN: jobs,
+  PULL: jobs,
   MAILLOG: jobs,
   AUDIT: jobs,
   CAMPAIGNAUDIT: jobs,

@@ -24,8 +24,10 @@ export function findSignatureError(
   const realHost = `${service === "ses" ? "email" : service}.${region}.amazonaws.com`;
   const hosts = [request.headers.host ?? "", realHost];
   const signing = { at, bodyHash: hash(request.body), secretAccessKey };
+  // All services but S3 sign the path encoded once more.
+  const path = request.path.split("/").map(encodeURIComponent).join("/");
   const isValid = hosts.some((host) => {
-    const signedRequest = { ...request, headers: { ...request.headers, host } };
+    const signedRequest = { ...request, path, headers: { ...request.headers, host } };
     return equalInConstantTime(auth.signature, computeSignature(signedRequest, auth, signing));
   });
   return isValid

@@ -58,6 +58,7 @@ export const german: Catalog = {
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
   "An empty answer": "Eine leere Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
+  "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
   Blue: "Blau",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
@@ -83,6 +84,8 @@ export const german: Catalog = {
   Offers: "Angebote",
   "Often used": "Oft benutzt",
   Orange: "Orange",
+  "Otherwise they refuse email to it, and report it again.":
+    "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
   Purple: "Lila",
   Red: "Rot",
   "Remove the field": "Feld entfernen",

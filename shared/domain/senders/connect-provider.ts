@@ -37,6 +37,7 @@ import * as domains from "./domains/domains.ts";
 import { storeProviderRecords } from "./domains/provider-records.ts";
 import type { SendingConfig } from "./sending-config-schema.ts";
 import * as sendingConfigs from "./sending-configs.ts";
+import { startPulls } from "./suppression-pull-times.ts";
 
 const ConnectedStep = z
   .object({
@@ -121,6 +122,8 @@ async function connectLeased(
   ]);
   const detail = domainId ? await domains.checkNow(caller, domainId) : undefined;
   const stored = await sendingConfigs.find(caller, config.id);
+  if (run.connector?.suppressionList && stored.suppressionPull?.revision !== stored.revision)
+    await startPulls(caller.orgId, stored);
   const events = stored.firstEventAt ? "events_received" : "events_missing";
   return toApi(
     run,

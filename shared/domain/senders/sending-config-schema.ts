@@ -110,8 +110,14 @@ interface QuotaWarning {
   /** The mail to the owner is not queued yet. */
   ownerUntold?: true;
 }
+/** What suppression-pull-times.ts stores with the config. */
+interface PulledList {
+  /** `revision`: that of the config. Other credentials are another list. */
+  suppressionPull?: { cursor: string | null; readAt: string; revision: number };
+}
 export type SendingConfig = Omit<z.output<typeof SendingConfig>, "tracking"> &
   SendingConfigSecrets &
+  PulledList &
   QuotaWarning & {
     /** Absent: the default of the provider, see `trackingOf`. */
     tracking?: TrackingMode | undefined;

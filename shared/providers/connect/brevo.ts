@@ -108,6 +108,47 @@ export const brevo: Connector<Credentials> = {
     const { status } = await api({ method: "PUT", url: `${url}/authenticate`, accepts: [400] });
     return { code: status < 400 ? "domain_verified" : "domain_unverified", records };
   },
+  suppressionList: {
+    async readPage({ api }, cursor) {
+      const offset = Number(cursor ?? 0);
+      const query = new URLSearchParams({ limit: String(pageSize), offset: String(offset) });
+      const { contacts } = readBody(
+        Listed,
+        await api({ url: `${apiUrl}/smtp/blockedContacts?${query}` }),
+      );
+      return {
+        addresses: contacts.map(({ email, reason }) => ({
+          email,
+          reason: reasons[reason?.code ?? ""] ?? "unsubscribe",
+          detail: reason?.message,
+        })),
+        next: contacts.length === pageSize ? String(offset + pageSize) : undefined,
+      };
+    },
+    remove: ({ api }, email) =>
+      api({
+        method: "DELETE",
+        url: `${apiUrl}/smtp/blockedContacts/${encodeURIComponent(email)}`,
+        accepts: [404],
+      }),
+  },
+};
+
+const pageSize = 100;
+const Listed = z.object({
+  contacts: z
+    .array(
+      z.object({
+        email: z.string(),
+        reason: z.object({ code: z.string(), message: z.string().optional() }).optional(),
+      }),
+    )
+    .default([]),
+});
+/** Other codes are unsubscriptions, and addresses that a person blocked. */
+const reasons: Partial<Record<string, "bounce" | "spam_report">> = {
+  hardBounce: "bounce",
+  contactFlaggedAsSpam: "spam_report",
 };
 
 /** Some events have another name in responses: `uniqueOpened` stands for `opened`. */

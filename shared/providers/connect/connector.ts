@@ -26,6 +26,26 @@ interface DomainOutcome extends StepOutcome {
   records: ProviderRecord[];
 }
 
+/** An address that the provider sends nothing to. */
+export interface ListedAddress {
+  email: string;
+  reason: "bounce" | "spam_report" | "unsubscribe";
+  detail?: string | undefined;
+}
+
+interface ListPage {
+  addresses: ListedAddress[];
+  /** Where the next page begins. Absent: this is the last one. */
+  next?: string | undefined;
+}
+
+/** The suppression list of the account. */
+interface SuppressionList<C> {
+  readPage(account: ConnectAccount<C>, cursor: string | undefined): Promise<ListPage>;
+  /** Does nothing if the address is not on the list. */
+  remove(account: ConnectAccount<C>, email: string): Promise<unknown>;
+}
+
 /** The address that the provider calls. */
 export interface WebhookAddress {
   /** With the secret, if the provider signs nothing. */
@@ -43,6 +63,8 @@ interface ProviderRequest {
   url: string;
   headers?: Record<string, string>;
   body?: object | string | FormData | undefined;
+  /** Largest response. Absent: 1 MB. */
+  maxBytes?: number;
   /** Statuses above 399 that are returned, too. */
   accepts?: number[];
 }
@@ -66,6 +88,8 @@ export interface Connector<C = Record<string, string | undefined>> {
   readAccount(account: ConnectAccount<C>): Promise<StepOutcome>;
   connectWebhook(account: ConnectAccount<C>): Promise<WebhookOutcome>;
   connectDomain(account: ConnectAccount<C>, domain: string): Promise<DomainOutcome>;
+  /** Absent if the provider has no API for it. */
+  suppressionList?: SuppressionList<C>;
 }
 
 /** A step that cannot go on. */
@@ -155,6 +179,15 @@ export function fullRecordName(name: string, domain: string): string {
     return labels.length > n && end === zone.slice(0, n + 1).join(".");
   });
   return [...labels, ...zone.slice(shared + 1)].join(".");
+}
+
+/** A cursor into one of several lists: the name of the list and a place in it. */
+export const listCursor = (list: string, place: number | string): string => `${list}:${place}`;
+
+/** The first list without a cursor. */
+export function readListCursor(cursor: string | undefined, lists: readonly string[]) {
+  const [, list = lists[0]!, place = ""] = /^([^:]+):(.*)$/.exec(cursor ?? "") ?? [];
+  return { list, place, nextList: lists[lists.indexOf(list) + 1] };
 }
 
 /** How many of a quota are used up. */

@@ -6,8 +6,10 @@ import {
   type Connector,
   fullRecordName,
   isOurs,
+  listCursor,
   type ProviderRecord,
   readBody,
+  readListCursor,
 } from "./connector.ts";
 
 interface Credentials {
@@ -125,7 +127,48 @@ export const mailgun: Connector<Credentials> = {
       records: toRecords(checked),
     };
   },
+  suppressionList: {
+    async readPage(account, cursor) {
+      const { list, place, nextList } = readListCursor(cursor, Object.keys(reasons));
+      const path = `/v3/${account.credentials.domain}/${list}?${place || `limit=${pageSize}`}`;
+      const { items, paging } = readBody(Listed, await account.api({ url: apiUrl(account, path) }));
+      const query = URL.parse(paging?.next ?? "")?.search.slice(1);
+      const next =
+        items.length === pageSize && query
+          ? listCursor(list, query)
+          : nextList && listCursor(nextList, "");
+      const reason = reasons[list as keyof typeof reasons];
+      return {
+        addresses: items.map(({ address, error }) => ({ email: address, reason, detail: error })),
+        next,
+      };
+    },
+    remove: (account, email) =>
+      Promise.all(
+        Object.keys(reasons).map((list) =>
+          account.api({
+            method: "DELETE",
+            url: apiUrl(
+              account,
+              `/v3/${account.credentials.domain}/${list}/${encodeURIComponent(email)}`,
+            ),
+            accepts: [404],
+          }),
+        ),
+      ),
+  },
 };
+
+const pageSize = 1000;
+const Listed = z.object({
+  items: z.array(z.object({ address: z.string(), error: z.string().optional() })),
+  paging: z.object({ next: z.string().optional() }).optional(),
+});
+const reasons = {
+  bounces: "bounce",
+  complaints: "spam_report",
+  unsubscribes: "unsubscribe",
+} as const;
 
 function toRecords({ domain, sending_dns_records }: z.output<typeof Domain>): ProviderRecord[] {
   return sending_dns_records.flatMap(({ record_type: type, name, value }) => {

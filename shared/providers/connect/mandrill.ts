@@ -95,6 +95,30 @@ export const mandrill: Connector<Credentials> = {
       records: toRecords({ ...found, ...checked }),
     };
   },
+  suppressionList: {
+    // Mandrill returns at most 1,000 addresses, the newest first.
+    async readPage(account) {
+      const listed = readBody(
+        z.array(Listed),
+        await call(account, "/rejects/list", { include_expired: false }),
+      );
+      return {
+        addresses: listed.flatMap(({ email, reason, detail }) => {
+          const known = reasons[reason];
+          return known ? [{ email, reason: known, detail: detail ?? undefined }] : [];
+        }),
+      };
+    },
+    remove: (account, email) => call(account, "/rejects/delete", { email }),
+  },
+};
+
+const Listed = z.object({ email: z.string(), reason: z.string(), detail: z.string().nullish() });
+/** Soft bounces end by themselves, and custom entries are for one sender. */
+const reasons: Partial<Record<string, "bounce" | "spam_report" | "unsubscribe">> = {
+  "hard-bounce": "bounce",
+  spam: "spam_report",
+  unsub: "unsubscribe",
 };
 
 const isReady = ({ valid_signing, verified_at }: Domain): boolean =>

@@ -81,4 +81,38 @@ export const postmark: Connector<Credentials> = {
     return { code };
   },
   connectDomain: async (_, domain) => ({ code: "domain_by_hand", detail: domain, records: [] }),
+  suppressionList: {
+    // Postmark has one page.
+    async readPage({ api, credentials }) {
+      const { Suppressions } = readBody(
+        Listed,
+        await api({ url: `${listUrl(credentials)}/dump`, maxBytes: maxListBytes }),
+      );
+      return {
+        addresses: Suppressions.map((one) => ({
+          email: one.EmailAddress,
+          reason: reasons[one.SuppressionReason] ?? "unsubscribe",
+        })),
+      };
+    },
+    remove: ({ api, credentials }, email) =>
+      api({
+        method: "POST",
+        url: `${listUrl(credentials)}/delete`,
+        body: { Suppressions: [{ EmailAddress: email }] },
+      }),
+  },
+};
+
+/** About 100,000 addresses. */
+const maxListBytes = 16_000_000;
+const listUrl = ({ messageStream = "outbound" }: Credentials): string =>
+  `${apiUrl}/message-streams/${messageStream}/suppressions`;
+const Listed = z.object({
+  Suppressions: z.array(z.object({ EmailAddress: z.string(), SuppressionReason: z.string() })),
+});
+/** ManualSuppression: the recipient or the customer unsubscribed it. */
+const reasons: Partial<Record<string, "bounce" | "spam_report">> = {
+  HardBounce: "bounce",
+  SpamComplaint: "spam_report",
 };

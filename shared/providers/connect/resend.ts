@@ -119,6 +119,38 @@ export const resend: Connector<Credentials> = {
       records: toRecords(checked),
     };
   },
+  suppressionList: {
+    async readPage({ api }, cursor) {
+      const query = new URLSearchParams({ limit: "100", ...(cursor && { after: cursor }) });
+      const { data, has_more } = readBody(
+        Listed,
+        await api({ url: `${apiUrl}/suppressions?${query}` }),
+      );
+      return {
+        addresses: data.map(({ email, origin }) => ({
+          email,
+          reason: reasons[origin] ?? "unsubscribe",
+        })),
+        next: has_more ? data.at(-1)?.id : undefined,
+      };
+    },
+    remove: ({ api }, email) =>
+      api({
+        method: "DELETE",
+        url: `${apiUrl}/suppressions/${encodeURIComponent(email)}`,
+        accepts: [404],
+      }),
+  },
+};
+
+const Listed = z.object({
+  has_more: z.boolean().default(false),
+  data: z.array(z.object({ id: z.string(), email: z.string(), origin: z.string() })),
+});
+/** Other origins are addresses that a person suppressed. */
+const reasons: Partial<Record<string, "bounce" | "spam_report">> = {
+  bounce: "bounce",
+  complaint: "spam_report",
 };
 
 async function createWebhook({ api, webhook }: ConnectAccount<Credentials>): Promise<Webhook> {

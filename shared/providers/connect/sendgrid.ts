@@ -5,8 +5,10 @@ import {
   type ConnectAccount,
   type Connector,
   ensureWebhook,
+  listCursor,
   type ProviderRecord,
   readBody,
+  readListCursor,
   shareOf,
 } from "./connector.ts";
 
@@ -114,7 +116,57 @@ export const sendgrid: Connector<Credentials> = {
     const added = readBody(Domain, await api({ method: "POST", url: listUrl, body }));
     return { code: "domain_added", records: toRecords(added) };
   },
+  suppressionList: {
+    async readPage(account, cursor) {
+      const { list, place, nextList } = readListCursor(cursor, Object.keys(lists));
+      const { reason, path } = lists[list as keyof typeof lists];
+      const offset = Number(place || 0);
+      const query = new URLSearchParams({ limit: String(pageSize), offset: String(offset) });
+      const rows = readBody(
+        z.array(Listed),
+        await account.api({ url: apiUrl(account, `${path}?${query}`) }),
+      );
+      const isFull = rows.length === pageSize;
+      const next = isFull
+        ? listCursor(list, offset + pageSize)
+        : nextList && listCursor(nextList, 0);
+      return {
+        addresses: rows.map((row) => ({ email: row.email, reason, detail: row.reason })),
+        next,
+      };
+    },
+    remove: (account, email) =>
+      Promise.all(
+        Object.values(lists).map(({ removePath }) =>
+          account.api({
+            method: "DELETE",
+            url: apiUrl(account, `${removePath}/${encodeURIComponent(email)}`),
+            accepts: [404],
+          }),
+        ),
+      ),
+  },
 };
+
+const pageSize = 500;
+const Listed = z.object({ email: z.string(), reason: z.string().optional() });
+const lists = {
+  bounces: {
+    reason: "bounce",
+    path: "/suppression/bounces",
+    removePath: "/suppression/bounces",
+  },
+  spam: {
+    reason: "spam_report",
+    path: "/suppression/spam_reports",
+    removePath: "/suppression/spam_reports",
+  },
+  unsubscribes: {
+    reason: "unsubscribe",
+    path: "/suppression/unsubscribes",
+    removePath: "/asm/suppressions/global",
+  },
+} as const;
 
 /** Turns the signature on. Returns the key that verifies it. */
 async function signEvents(account: Account, id: string): Promise<string> {

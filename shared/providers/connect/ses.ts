@@ -137,7 +137,36 @@ export const ses: Connector<SesCredentials> = {
     const isVerified = identity.VerifiedForSendingStatus;
     return { code: isVerified ? "domain_verified" : "domain_unverified", records };
   },
+  suppressionList: {
+    async readPage(account, cursor) {
+      const query = new URLSearchParams({ PageSize: "1000", ...(cursor && { NextToken: cursor }) });
+      const page = readBody(
+        Listed,
+        await callSes(account, { path: `/suppression/addresses?${query}` }),
+      );
+      return {
+        addresses: page.SuppressedDestinationSummaries.map(({ EmailAddress, Reason }) => ({
+          email: EmailAddress,
+          reason: Reason === "COMPLAINT" ? "spam_report" : "bounce",
+        })),
+        next: page.NextToken ?? undefined,
+      };
+    },
+    remove: (account, email) =>
+      callSes(account, {
+        method: "DELETE",
+        path: `/suppression/addresses/${encodeURIComponent(email)}`,
+        accepts: [404],
+      }),
+  },
 };
+
+const Listed = z.object({
+  SuppressedDestinationSummaries: z
+    .array(z.object({ EmailAddress: z.string(), Reason: z.string() }))
+    .default([]),
+  NextToken: z.string().nullish(),
+});
 
 const dkimRecords = (
   { DkimAttributes }: z.output<typeof Identity>,

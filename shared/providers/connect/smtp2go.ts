@@ -117,6 +117,46 @@ export const smtp2go: Connector<Credentials> = {
       records: toRecords(checked),
     };
   },
+  suppressionList: {
+    async readPage(account, cursor) {
+      const body = { start_date: firstDay, ...(cursor && { continue_token: cursor }) };
+      const { data } = readBody(Listed, await call(account, "/suppression/view", { body }));
+      return {
+        // A domain can be suppressed, too.
+        addresses: data.results
+          .filter(({ email_address }) => email_address.includes("@"))
+          .map(({ email_address, reason, block_description }) => ({
+            email: email_address,
+            reason: reasons[reason] ?? "unsubscribe",
+            detail: block_description || undefined,
+          })),
+        next: data.continue_token ?? undefined,
+      };
+    },
+    remove: (account, email) =>
+      call(account, "/suppression/remove", {
+        body: { email_address: email, reasons: ["manual", "spam", "unsubscribe", "bounce"] },
+      }),
+  },
+};
+
+/** Without it, only the last 30 days are listed. */
+const firstDay = "2006-01-01T00:00:00Z";
+const Listed = z.object({
+  data: z.object({
+    continue_token: z.string().nullish(),
+    results: z.array(
+      z.object({
+        email_address: z.string(),
+        reason: z.string(),
+        block_description: z.string().nullish(),
+      }),
+    ),
+  }),
+});
+const reasons: Partial<Record<string, "bounce" | "spam_report">> = {
+  bounce: "bounce",
+  spam: "spam_report",
 };
 
 const isVerified = ({ domain }: z.output<typeof Domain>): boolean =>

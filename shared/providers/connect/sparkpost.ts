@@ -153,6 +153,46 @@ export const sparkpost: Connector<Credentials> = {
       records,
     };
   },
+  suppressionList: {
+    async readPage(account, cursor = "initial") {
+      const query = new URLSearchParams({ cursor, per_page: "1000" });
+      const { results, links } = readBody(
+        Listed,
+        await account.api({ url: apiUrl(account, `/suppression-list?${query}`) }),
+      );
+      const nextLink = links.find(({ rel }) => rel === "next")?.href ?? "";
+      return {
+        addresses: results.map(({ recipient, source = "", description }) => ({
+          email: recipient,
+          reason: reasons[source] ?? "unsubscribe",
+          detail: description ?? undefined,
+        })),
+        next: new URLSearchParams(nextLink.split("?")[1] ?? "").get("cursor") ?? undefined,
+      };
+    },
+    remove: (account, email) =>
+      account.api({
+        method: "DELETE",
+        url: apiUrl(account, `/suppression-list/${encodeURIComponent(email)}`),
+        accepts: [404],
+      }),
+  },
+};
+
+const Listed = z.object({
+  results: z.array(
+    z.object({
+      recipient: z.string(),
+      source: z.string().optional(),
+      description: z.string().nullish(),
+    }),
+  ),
+  links: z.array(z.object({ rel: z.string(), href: z.string() })).default([]),
+});
+/** Other sources are unsubscriptions, and entries that a person added. */
+const reasons: Partial<Record<string, "bounce" | "spam_report">> = {
+  "Bounce Rule": "bounce",
+  "Spam Complaint": "spam_report",
 };
 
 const toRecords = (domain: string, dkim: z.output<typeof Dkim>): ProviderRecord[] =>

@@ -1,5 +1,6 @@
 // The ten providers, in the order of GET /providers.
 
+import { suppressionRoutes } from "../account-apis/suppressions.ts";
 import type { SnsTopics } from "../sns.ts";
 import type { SandboxProvider } from "../types.ts";
 import { brevo } from "./brevo.ts";
@@ -13,15 +14,19 @@ import { createSes } from "./ses.ts";
 import { smtp2go } from "./smtp2go.ts";
 import { sparkpost } from "./sparkpost.ts";
 
-export const createProviders = (topics: SnsTopics): SandboxProvider[] => [
-  sendgrid,
-  createSes(topics),
-  postmark,
-  mailgun,
-  sparkpost,
-  brevo,
-  mailjet,
-  mandrill,
-  resend,
-  smtp2go,
-];
+export const createProviders = (topics: SnsTopics): SandboxProvider[] =>
+  [
+    sendgrid,
+    createSes(topics),
+    postmark,
+    mailgun,
+    sparkpost,
+    brevo,
+    mailjet,
+    mandrill,
+    resend,
+    smtp2go,
+  ].map((provider) => ({
+    ...provider,
+    routes: { ...provider.routes, ...suppressionRoutes[provider.key] },
+  }));

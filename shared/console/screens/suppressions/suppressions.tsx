@@ -1,10 +1,10 @@
-import { Button } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Suppression } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
+import { withWarnings } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
@@ -37,10 +37,15 @@ export function Suppressions() {
     setOpenedRows((count) => count + 1);
     navigate({ search: (old) => ({ ...old, email: address }) });
   };
+  const [alsoAtProvider, setAlsoAtProvider] = useState(false);
   const remove = useChange({
-    run: (address: string) => api.suppressions.delete(address),
+    run: (address: string) =>
+      withWarnings((client) =>
+        client.suppressions.delete(address, { alsoAtProvider: alsoAtProvider ? "true" : "false" }),
+      ),
     refreshes,
     onDone: () => setRemoved(undefined),
+    says: ({ warnings: [first] }) => first,
   });
   const add = () => mayWrite && setDialog("add");
   useShortcuts([{ keys: ["c"], label: t("Add an address"), run: add }]);
@@ -105,6 +110,13 @@ export function Suppressions() {
           { email: removed },
         )}{" "}
         {warnings}
+        <Checkbox
+          mt="md"
+          label={t("Also remove it from the lists of your providers")}
+          description={t("Otherwise they refuse email to it, and report it again.")}
+          checked={alsoAtProvider}
+          onChange={(event) => setAlsoAtProvider(event.currentTarget.checked)}
+        />
       </ConfirmDialog>
     </div>
   );

@@ -1,0 +1,28 @@
+// The suppression list of the provider of a sending config.
+import { type ConnectAccount, createProviderApi } from "../../providers/connect/connector.ts";
+import { getConnector } from "../../providers/connect/registry.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { decryptCredentials } from "./config-secrets.ts";
+import type { SendingConfig } from "./sending-config-schema.ts";
+
+export type ProviderList = NonNullable<Awaited<ReturnType<typeof openProviderList>>>;
+
+/** Undefined if the provider has no API for it. No request starts after `until`. */
+export async function openProviderList(orgId: number, config: SendingConfig, until: Date) {
+  const connector = getConnector(config.provider);
+  if (!connector?.suppressionList) return undefined;
+  const { suppressionList } = connector;
+  const credentials = (await decryptCredentials(orgId, config)) as Record<string, string>;
+  const headers = connector.headers(credentials);
+  const account: ConnectAccount = {
+    credentials,
+    api: createProviderApi(getProvider(config.provider)!, { credentials, headers }, until),
+    // Lists need no webhook.
+    webhook: { url: "", secret: undefined, name: "", snsTopic: undefined },
+  };
+  return {
+    until,
+    readPage: (cursor: string | undefined) => suppressionList.readPage(account, cursor),
+    remove: (email: string) => suppressionList.remove(account, email),
+  };
+}

@@ -1,0 +1,136 @@
+// The suppression lists of providers are pulled after a config is connected, and daily.
+import { randomUUID } from "node:crypto";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { worker as jobs } from "../../functions/queue/jobs.ts";
+import { createTable } from "../../infra/local/engines/table.ts";
+import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import * as clock from "../../shared/clock.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import {
+  pullSuppressions,
+  removeAtProviders,
+} from "../../shared/domain/delivery-events/provider-suppressions.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import { connectProvider } from "../../shared/domain/senders/connect-provider.ts";
+import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
+import { dueShards } from "../../shared/keys.ts";
+import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
+import { createAccount } from "../support/accounts.ts";
+import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
+import * as sandboxes from "../support/provider-sandbox.ts";
+import { pendingMessages, runWorkers, useVirtualQueues } from "../support/virtual-queues.ts";
+
+let sandbox: Sandbox;
+let dns: DnsServer;
+beforeAll(async () => {
+  await useVirtualQueues();
+  sandbox = await sandboxes.startSandbox();
+  sandboxes.useSandbox(sandbox);
+  dns = await startDnsServer({ records: {} });
+  process.env.DNS_SERVERS = dns.address;
+});
+// Each test has its own table, so that it can move the clock without making other work due.
+beforeEach(async () => {
+  pendingMessages.length = 0;
+  process.env.TABLE_NAME = `pulls-${randomUUID()}`;
+  await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+});
+afterAll(async () => {
+  await sandbox.stop();
+  await dns.close();
+});
+
+const settle = () =>
+  runWorkers([jobs], {
+    runSchedules: async () => {
+      for (const kind of ["PULL", "DOMAIN"] as const)
+        await Promise.all(Array.from({ length: dueShards }, (_, shard) => due.drain(kind, shard)));
+    },
+  });
+
+/** A verified config of a new account, whose mails to `kinds` failed at the provider. */
+async function addConfig(provider: string, kinds: string[]) {
+  const { caller } = await createAccount();
+  const accountKeys = await sandboxes.createAccount(sandbox);
+  const { id } = await sendingConfigs.create(
+    caller,
+    NewSendingConfig.parse({
+      provider,
+      credentials: accountKeys[provider]!.credentials,
+      fromEmail: "hello@pennymail.test",
+    }),
+  );
+  const addresses = kinds.map((kind) => `${kind}+${provider}-${id}@simulator.pennymail.test`);
+  for (const to of addresses) await verifyConfig(caller, id, to);
+  return { caller, id, addresses };
+}
+
+const hasNoList = new Set<string>(["mailjet"]);
+const listing = webhookProviderKeys.filter((key) => !hasNoList.has(key));
+
+describe.each(listing)("%s", (provider) => {
+  test("its list is pulled after it is connected, with reasons and source", async () => {
+    const { caller, id, addresses } = await addConfig(provider, ["bounced", "complained"]);
+    await connectProvider(caller, id);
+    await settle();
+    const [bounced, complained] = await Promise.all(
+      addresses.map((email) => suppressions.find(caller.orgId, email)),
+    );
+    expect(bounced).toMatchObject({ reason: "bounce", bounceType: "hard", source: provider });
+    expect(complained).toMatchObject({ reason: "spam_report", source: provider });
+    expect((await sendingConfigs.find(caller, id)).suppressionPull).toMatchObject({ cursor: null });
+  });
+
+  test("an address that is removed there does not come back", async () => {
+    const { caller, id, addresses } = await addConfig(provider, ["bounced"]);
+    await pullSuppressions(caller.orgId, id);
+    await suppressions.remove(caller.orgId, addresses[0]!);
+    expect(await removeAtProviders(caller.orgId, addresses[0]!)).toEqual([]);
+    // A second removal finds nothing there, which is no fault.
+    expect(await removeAtProviders(caller.orgId, addresses[0]!)).toEqual([]);
+    await pullSuppressions(caller.orgId, id);
+    expect(await suppressions.find(caller.orgId, addresses[0]!)).toBeUndefined();
+  });
+});
+
+test("a pull is repeated after a day", async () => {
+  const { caller, id } = await addConfig("postmark", []);
+  await connectProvider(caller, id);
+  await settle();
+  const later = `bounced+later-${id}@simulator.pennymail.test`;
+  await verifyConfig(caller, id, later);
+  await settle();
+  expect(await suppressions.find(caller.orgId, later)).toBeUndefined();
+  clock.advanceClock(86_400 + 60);
+  await settle();
+  expect(await suppressions.find(caller.orgId, later)).toMatchObject({ source: "postmark" });
+});
+
+test.each(interruptions)("nothing is lost or counted twice when the worker %s", async (how) => {
+  await interruptedAtSomeSteps(how, async (interrupt) => {
+    const { caller, id, addresses } = await addConfig("sendgrid", ["bounced", "complained"]);
+    await connectProvider(caller, id);
+    const pull = () => pullSuppressions(caller.orgId, id);
+    await interrupt(pull, pull);
+    await pull();
+    const { bounce, spam_report } = await suppressions.getCounts(caller.orgId);
+    expect([bounce, spam_report]).toEqual([1, 1]);
+    for (const email of addresses)
+      expect(await suppressions.find(caller.orgId, email)).toMatchObject({ source: "sendgrid" });
+  });
+});
+
+test("credentials that may not read the list change nothing, and tomorrow it is tried again", async () => {
+  const { caller, id } = await addConfig("resend", []);
+  await sendingConfigs.update(caller, id, { credentials: { apiKey: "re_unknown_key" } });
+  await pullSuppressions(caller.orgId, id);
+  const { suppressionPull } = await sendingConfigs.find(caller, id);
+  expect(suppressionPull).toMatchObject({ cursor: null });
+  const [fault] = await removeAtProviders(caller.orgId, "ada@example.com");
+  expect(fault).toMatch(/^ada@example.com was not removed there/);
+  expect(fault).not.toContain("re_unknown_key");
+});
