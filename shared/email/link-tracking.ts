@@ -37,6 +37,8 @@ export interface TrackedHtml extends HtmlBody {
 
 /** The elements of VML are buttons in Outlook. They are in conditional comments. */
 const linkElements = ["a", "area", "v:roundrect", "v:rect", "v:oval", "v:shape"];
+/** Sealing a target takes about as long. */
+const unitsPerLink = 3000;
 /** A link with this attribute is not tracked. */
 const optOutAttribute = "data-no-track";
 
@@ -66,6 +68,7 @@ export function trackHtml(html: HtmlBody, options: TrackingOptions): TrackedHtml
     mergeFieldCount: tokenField + 1 + links.length,
     toValues(values, { token, untrackedLinks }, budget) {
       const trackText = (source: string): string => {
+        budget.use(unitsPerLink);
         const url = toWebUrl(decodeAttribute(source));
         if (!url || untrackedLinks.some((link) => url.startsWith(link))) return source;
         const target = sealTarget(url);

@@ -31,6 +31,10 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Sender name (optional)").fill("The shop");
     await dialog.getByLabel("Replies to (optional)").fill("help@shop.example");
+    await chooseOption(
+      dialog.getByRole("combobox", { name: "Opens and clicks" }),
+      "Pennymail records them",
+    );
     await dialog.getByRole("switch", { name: "Warm up the address" }).click();
     await dialog.getByLabel("Days").fill("14");
     await dialog.getByRole("button", { name: "Save sender" }).click();
@@ -39,6 +43,8 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     const replies = dialog.getByLabel("Replies to (optional)");
     expect(await replies.inputValue()).toBe("help@shop.example");
+    const tracking = dialog.getByRole("combobox", { name: "Opens and clicks" });
+    expect(await tracking.inputValue()).toBe("Pennymail records them");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByLabel(/to confirm/).fill("hello@shop.example");

@@ -2,6 +2,7 @@
 // visits, which are counted once.
 import { beforeAll, describe, expect, test } from "vitest";
 import { worker as eventWorker } from "../../functions/queue/provider-events.ts";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import * as clock from "../../shared/clock.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import { listEvents } from "../../shared/domain/delivery-events/send-history.ts";
@@ -10,6 +11,8 @@ import {
   recordOpen,
   type Visit,
 } from "../../shared/domain/delivery-events/tracked-visits.ts";
+import { listUnmatchedEvents } from "../../shared/domain/delivery-events/unmatched-events.ts";
+import { createMailTracking } from "../../shared/domain/sending/rendering/own-tracking.ts";
 import { findSentContent } from "../../shared/domain/sending/sent-content.ts";
 import { queues } from "../../shared/queues.ts";
 import {
@@ -21,12 +24,13 @@ import {
   readCampaign,
   readConsistentNumbers,
   runWorkers,
+  sendingWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { runUntilCrash } from "../support/crash-injection.ts";
 import type { FakeProviderMail } from "../support/fake-provider.ts";
 import * as mailTest from "../support/sending.ts";
-import { pendingMessages, toSqsRecord } from "../support/virtual-queues.ts";
+import { deadLetters, pendingMessages, toSqsRecord } from "../support/virtual-queues.ts";
 
 beforeAll(useVirtualQueues);
 
@@ -168,6 +172,15 @@ describe("a visit", () => {
     ]);
   });
 
+  test("reads and writes nothing before the redirect", async () => {
+    const { links: hrefs } = await sendOne({ to: "ada@example.com", html: links(2) });
+    // The first visit of a process loads the secrets and reserves ids.
+    await recordClick(tokensOf(hrefs[0]!), person);
+    const { usage } = await measureUnits(() => recordClick(tokensOf(hrefs[1]!), person));
+    expect(usage).toMatchObject({ readUnits: 0, writeUnits: 0 });
+    await runEventWorker();
+  });
+
   test("that the same client repeats within the minute is one event", async () => {
     const { sender, links: hrefs } = await sendOne({ to: "ada@example.com", html: links(1) });
     clock.advanceClock(60 - ((clock.now().getTime() / 1000) % 60));
@@ -234,6 +247,18 @@ describe("a visit", () => {
       expect(await recordClick(tokens, person)).toBeUndefined();
     expect(await recordOpen(a.link, person)).toBe(false);
     expect(eventMessages()).toEqual([]);
+  });
+
+  test("of a send that does not exist leads to the target and is given up", async () => {
+    const { sender } = await sendOne({ to: "ada@example.com", html: links(1) });
+    const { orgId } = sender.caller;
+    const { base, tokenOf, sealTarget } = (await createMailTracking(orgId, { tracking: "own" }))!;
+    const url = `${base}${tokenOf(123_456_789)}/${sealTarget("https://shop.example/")}`;
+    expect(await recordClick(tokensOf(url), person)).toBe("https://shop.example/");
+    await runWorkers({ forSeconds: 3 * 24 * 3600 }, [...sendingWorkers, eventWorker]);
+    expect(deadLetters).toEqual([]);
+    const { events } = await listUnmatchedEvents(sender.caller, { limit: 10 });
+    expect(events).toMatchObject([{ status: "unmatched", sendId: 123_456_789, type: "click" }]);
   });
 
   test("gets to the target though the queue is out of order", async () => {

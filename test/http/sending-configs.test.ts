@@ -144,6 +144,7 @@ test("a config is created, read, listed and deleted, and no response has a secre
       fromEmail: "shop@pennymail.test",
       fromName: "The Shop",
       replyTo: "help@pennymail.test",
+      tracking: "provider",
       ratePerSecond: 2.5,
       warmUp: null,
       firstEventAt: null,

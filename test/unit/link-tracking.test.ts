@@ -4,6 +4,7 @@ import { toLocation } from "../../shared/domain/delivery-events/tracked-visits.t
 import { type HtmlBody, trackHtml } from "../../shared/email/link-tracking.ts";
 import * as liquid from "../../shared/email/liquid.ts";
 import { Budget } from "../../shared/email/liquid.ts";
+import { measureCpuTime } from "../support/cpu-time.ts";
 import fc from "../support/fast-check.ts";
 
 /** The target is readable, so that a test can compare it. */
@@ -164,6 +165,15 @@ test("a value that only a tracked link used is not sent along twice", () => {
     name: "Ann",
   });
   expect(all).toEqual(["", "Ann", "TOKEN", `T/TOKEN/${seal("https://shop.example/7")}`]);
+});
+
+test("many links of one mail count as work, and a long mail takes time in proportion", () => {
+  const source =
+    '{% for i in (1..n) %}<a href="https://shop.example/{{ i }}">{{ i }}</a>{% endfor %}';
+  expect(track(source, { n: 1000 }).text.split("T/TOKEN/")).toHaveLength(1001);
+  expect(() => track(source, { n: 20_000 })).toThrow("it takes too much work");
+  const literal = '<!--[if mso]><a href="https://shop.example/">x</a>'.repeat(15_000);
+  expect(measureCpuTime(() => track(literal))).toBeLessThan(2000);
 });
 
 test("the pixel stands at the end of the body, with and without links", () => {

@@ -57,12 +57,6 @@ export async function createMailTracking(
     sealedTokens.createSealer("tracked-send"),
     sealedTokens.createSealer("tracked-link"),
   ]);
-  const sealed = new Map<string, string | undefined>();
-  const seal = (url: string): string | undefined => {
-    const content = [orgId, url.toWellFormed()];
-    const isTracked = !isPageOfRecipient(url) && sealedTokens.fitsToken("tracked-link", content);
-    return isTracked ? sealLink(content) : undefined;
-  };
   return {
     orgId,
     opens: opens ?? true,
@@ -70,8 +64,9 @@ export async function createMailTracking(
     base: `${config.publicUrl}/t/`,
     pixelName,
     sealTarget(url) {
-      if (!sealed.has(url)) sealed.set(url, seal(url));
-      return sealed.get(url);
+      const content = [orgId, url.toWellFormed()];
+      const isTracked = !isPageOfRecipient(url) && sealedTokens.fitsToken("tracked-link", content);
+      return isTracked ? sealLink(content) : undefined;
     },
     tokenOf: (sendId) => sealSend([orgId, sendId]),
   };
