@@ -74,7 +74,7 @@ describe.skipIf(!inject("chromium"))("campaigns in the console", () => {
     await chooseOption(page.getByRole("combobox", { name: "Send to" }), "All subscribed contacts");
     await page.getByText("3 of 3 contacts get it.").waitFor();
     await beginWithTemplate(page, "Spring");
-    const subject = page.getByLabel("Subject", { exact: true });
+    const subject = page.getByRole("textbox", { name: "Subject", exact: true });
     await subject.fill("Only in the first");
     await subject.press("Enter");
     await page.getByRole("region", { name: "Preview" }).getByText("Only in the first").waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(!inject("chromium"))("campaigns in the console", () => {
       .click();
     await page.getByText("Say it in one line").first().waitFor();
     await page.getByRole("link", { name: "Back to the campaign" }).click();
-    await page.getByLabel("Subject", { exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "Subject", exact: true }).waitFor();
     const copied = await read<Campaign>(`/campaigns/${second}`);
     const content = await read<Template>(`/templates/${copied.templateId}`);
     expect(content).toMatchObject({ campaignId: second, version: 2 });

@@ -127,7 +127,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await goTo(page, "t", "Templates");
     await page.keyboard.press("c");
     await press(page, page.getByRole("dialog").getByRole("button", { name: /^Code/ }));
-    await type(page, page.getByLabel("Subject"), "Hello");
+    await type(page, page.getByRole("textbox", { name: "Subject" }), "Hello");
     await page.keyboard.press("ControlOrMeta+s");
     await page.getByRole("status").getByText("Saved").waitFor();
     // In a field, letters are text.
@@ -150,7 +150,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
     await page.getByText("The winner has").waitFor();
     await choose(page, "Who gets the variants", /whole audience/);
     await page.getByText("The winner has").waitFor({ state: "detached" });
-    await type(page, page.getByLabel("Subject of B"), "Hello again");
+    await type(page, page.getByRole("textbox", { name: "Subject of B" }), "Hello again");
     await press(page, button(page, "Send to 2 contacts"));
     const dialog = page.getByRole("dialog");
     await press(page, dialog.getByRole("button", { name: "Send to 2 contacts" }));

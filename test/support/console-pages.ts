@@ -98,7 +98,7 @@ export function watchRequests(page: Page): () => Promise<void> {
 /** Presses Tab until the element has the focus, as somebody without a mouse does. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   const isFocused = () => element.evaluate((one) => one.matches(":focus"));
-  for (let presses = 0; presses < 80; presses++) {
+  for (let presses = 0; presses < 160; presses++) {
     if (await isFocused()) return;
     await page.keyboard.press("Tab");
   }

@@ -10,7 +10,7 @@ const FieldText = lazy(async () => ({
   default: (await import("../editors/field-text.tsx")).FieldText,
 }));
 
-interface FieldInputProps {
+export interface FieldInputProps {
   label: string;
   description?: string;
   isRequired?: boolean;

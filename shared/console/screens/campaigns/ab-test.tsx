@@ -14,8 +14,9 @@ import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
-import { SavedText } from "../../parts/saved-text.tsx";
+import { SavedFieldInput } from "../../parts/saved-field-input.tsx";
 import { removeWithUndo } from "../../parts/undo-toast.tsx";
+import { useInsertOptions } from "../templates/use-insert-options.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 import { useDraftChange, withVariant } from "./draft-saving.ts";
 
@@ -116,8 +117,9 @@ function Variant({ campaign, variant, onRemove }: VariantProps) {
   return (
     <fieldset className="variant">
       <legend>{t("Variant {name}", { name })}</legend>
-      <SavedText
+      <SavedFieldInput
         label={t("Subject of {name}", { name })}
+        insertOptions={useInsertOptions(campaign.siteId)}
         placeholder={campaign.subject ?? t("The subject of the campaign or template")}
         maxLength={998}
         value={subject}

@@ -11,7 +11,8 @@ import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 import { tNodes } from "../../language/translate-nodes.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { SavedText } from "../../parts/saved-text.tsx";
+import { SavedFieldInput } from "../../parts/saved-field-input.tsx";
+import { useInsertOptions } from "../templates/use-insert-options.ts";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 import { CopyForCampaign, EmailStarts } from "./email-starts.tsx";
 
@@ -83,25 +84,28 @@ const useOwnSubjects = ({ variants }: CampaignDetail): boolean =>
 function OwnTexts({ campaign, template, onChange }: TextsProps & { template: Template }) {
   const { subject, previewText } = campaign;
   const hasOwnSubjects = useOwnSubjects(campaign);
+  const insertOptions = useInsertOptions(campaign.siteId);
   const saving = useChange({
     run: (changes: UpdateTemplateRequest) => api.templates.update(template.id, changes),
     refreshes: ["templates"],
   });
   return (
     <>
-      <SavedText
+      <SavedFieldInput
         label={t("Subject")}
-        required={subject === null}
-        disabled={hasOwnSubjects}
-        description={hasOwnSubjects ? unusedSubject : undefined}
+        insertOptions={insertOptions}
+        isRequired={subject === null}
+        isReadOnly={hasOwnSubjects}
+        {...(hasOwnSubjects && { description: unusedSubject })}
         maxLength={998}
         value={subject ?? template.subject}
         onSave={(text) =>
           subject === null ? saving.mutate({ subject: text! }) : onChange({ subject: text })
         }
       />
-      <SavedText
+      <SavedFieldInput
         label={t("Preview text (optional)")}
+        insertOptions={insertOptions}
         description={t("Inboxes show it behind the subject.")}
         maxLength={200}
         value={previewText ?? template.previewText}
@@ -129,6 +133,7 @@ const unusedSubject = t(
 function SharedTexts({ campaign, template, onChange }: TextsProps) {
   const { templateId, subject, previewText } = campaign;
   const hasOwnSubjects = useOwnSubjects(campaign);
+  const insertOptions = useInsertOptions(campaign.siteId);
   return (
     <>
       {template && (
@@ -143,19 +148,21 @@ function SharedTexts({ campaign, template, onChange }: TextsProps) {
           })}
         </p>
       )}
-      <SavedText
+      <SavedFieldInput
         label={t("Subject (optional)")}
+        insertOptions={insertOptions}
         description={
           hasOwnSubjects ? unusedSubject : t("Without it, the subject of the template is used.")
         }
-        disabled={hasOwnSubjects}
+        isReadOnly={hasOwnSubjects}
         placeholder={template?.subject ?? ""}
         maxLength={998}
         value={subject}
         onSave={(text) => onChange({ subject: text })}
       />
-      <SavedText
+      <SavedFieldInput
         label={t("Preview text (optional)")}
+        insertOptions={insertOptions}
         description={t("Inboxes show it behind the subject.")}
         maxLength={200}
         value={previewText}

@@ -1,8 +1,6 @@
 import { useDebouncedValue } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
 import type { Template } from "pennymail";
 import { type FormEvent, useState } from "react";
-import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
@@ -10,7 +8,7 @@ import { useEmailOwner } from "../../parts/email-owner.ts";
 import { FieldInput } from "../../parts/field-input.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ContactChoice, useSampleContact } from "./contact-choice.tsx";
-import { type Draft, draftOf, insertOptions, isSame } from "./draft.ts";
+import { type Draft, draftOf, isSame } from "./draft.ts";
 import { PlainText, Source } from "./email-parts.tsx";
 import { TemplateChecks } from "./template-checks.tsx";
 import { NameAndSubject, TemplatePage } from "./template-page.tsx";
@@ -19,6 +17,7 @@ import { TemplateTest } from "./template-test.tsx";
 import { TemplateVersions } from "./template-versions.tsx";
 import { changedTranslations } from "./translation-draft.ts";
 import { TranslationsTab } from "./translations.tsx";
+import { useInsertOptions } from "./use-insert-options.ts";
 import { useTemplateSaving } from "./use-template-saving.ts";
 
 interface CodeTemplateProps {
@@ -50,8 +49,7 @@ export function CodeTemplate({ template, onReload }: CodeTemplateProps) {
   // One request when the typing pauses.
   const [settled] = useDebouncedValue(draft, 700);
   const shown = { template, draft: settled, contact: sample.contact };
-  const { data: known } = useQuery(fieldQueries.list(template.siteId));
-  const part = { insertOptions: insertOptions(known?.fields ?? []), isReadOnly: !mayWrite };
+  const part = { insertOptions: useInsertOptions(template.siteId), isReadOnly: !mayWrite };
   return (
     <TemplatePage template={template} saving={saving} onReload={onReload}>
       <div className="columns even">

@@ -5,7 +5,6 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Brand } from "../../../email/brand/brand.ts";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { fieldQueries } from "../../data/field-queries.ts";
 import { useRight } from "../../data/session.ts";
 import type { Design } from "../../editors/visual/design.ts";
 import { parseDesign } from "../../editors/visual/parse-design.ts";
@@ -18,7 +17,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ContactChoice, type SampleContact, useSampleContact } from "./contact-choice.tsx";
-import { insertOptions, type ShownDraft } from "./draft.ts";
+import type { ShownDraft } from "./draft.ts";
 import { PlainText } from "./email-parts.tsx";
 import { TemplateChecks } from "./template-checks.tsx";
 import { DesignPreviewText, NameAndSubject, TemplatePage } from "./template-page.tsx";
@@ -27,6 +26,7 @@ import { TemplateTest } from "./template-test.tsx";
 import { TemplateVersions } from "./template-versions.tsx";
 import { changedTranslations, type TranslationDrafts } from "./translation-draft.ts";
 import { TranslationsTab } from "./translations.tsx";
+import { useInsertOptions } from "./use-insert-options.ts";
 import { useTemplateSaving } from "./use-template-saving.ts";
 
 const VisualEditor = lazy(async () => ({
@@ -118,8 +118,7 @@ export function VisualTemplate({ template, design, onReload }: VisualTemplatePro
     onDone: () => onReload(),
   });
   const sample = useSampleContact(template.siteId);
-  const { data: known } = useQuery(fieldQueries.list(template.siteId));
-  const part = { insertOptions: insertOptions(known?.fields ?? []), isReadOnly: !mayWrite };
+  const part = { insertOptions: useInsertOptions(template.siteId), isReadOnly: !mayWrite };
   const shown = { template, draft, sample };
   return (
     <TemplatePage

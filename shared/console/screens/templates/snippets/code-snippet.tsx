@@ -1,15 +1,13 @@
 import { useDebouncedValue } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
 import type { Snippet } from "pennymail";
 import { useState } from "react";
-import { fieldQueries } from "../../../data/field-queries.ts";
 import { useRight } from "../../../data/session.ts";
 import { t } from "../../../language/translate.ts";
 import { Card } from "../../../parts/card.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { ContactChoice, useSampleContact } from "../contact-choice.tsx";
-import { insertOptions } from "../draft.ts";
 import { Source } from "../email-parts.tsx";
+import { useInsertOptions } from "../use-insert-options.ts";
 import { SnippetPage } from "./snippet-page.tsx";
 import { SnippetPreview } from "./snippet-preview.tsx";
 import { SnippetUses } from "./snippet-uses.tsx";
@@ -40,8 +38,7 @@ export function CodeSnippet({ snippet, onReload }: CodeSnippetProps) {
   const sample = useSampleContact(snippet.siteId);
   // One request when the typing pauses.
   const [settled] = useDebouncedValue(draft, 700);
-  const { data: known } = useQuery(fieldQueries.list(snippet.siteId));
-  const part = { insertOptions: insertOptions(known?.fields ?? []), isReadOnly: !mayWrite };
+  const part = { insertOptions: useInsertOptions(snippet.siteId), isReadOnly: !mayWrite };
   return (
     <SnippetPage snippet={snippet} saving={saving} onReload={onReload}>
       <div className="columns even">

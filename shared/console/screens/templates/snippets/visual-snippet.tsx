@@ -4,7 +4,6 @@ import type { Snippet } from "pennymail";
 import { lazy, Suspense, useState } from "react";
 import { useChange } from "../../../data/changes.ts";
 import { api } from "../../../data/client.ts";
-import { fieldQueries } from "../../../data/field-queries.ts";
 import { useRight } from "../../../data/session.ts";
 import type { Design } from "../../../editors/visual/design.ts";
 import { t } from "../../../language/translate.ts";
@@ -13,7 +12,7 @@ import { useDraftHistory } from "../../../parts/draft-history.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { ContactChoice, type SampleContact, useSampleContact } from "../contact-choice.tsx";
-import { insertOptions } from "../draft.ts";
+import { useInsertOptions } from "../use-insert-options.ts";
 import { SnippetPage } from "./snippet-page.tsx";
 import { SnippetPreview } from "./snippet-preview.tsx";
 import { SnippetUses } from "./snippet-uses.tsx";
@@ -55,7 +54,6 @@ export function VisualSnippet({ snippet, design, onReload }: VisualSnippetProps)
     onDone: onReload,
   });
   const sample = useSampleContact(snippet.siteId);
-  const { data: known } = useQuery(fieldQueries.list(snippet.siteId));
   return (
     <SnippetPage
       snippet={snippet}
@@ -72,7 +70,7 @@ export function VisualSnippet({ snippet, design, onReload }: VisualSnippetProps)
                 <VisualEditor
                   siteId={snippet.siteId}
                   history={history}
-                  insertOptions={insertOptions(known?.fields ?? [])}
+                  insertOptions={useInsertOptions(snippet.siteId)}
                   isReadOnly={!mayWrite}
                   isSnippet
                 />
