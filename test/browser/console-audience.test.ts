@@ -301,15 +301,15 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
     await page.locator("tr[data-index='0']").click();
     const panel = page.getByRole("complementary", { name: "Contact" });
-    await panel.getByText("Created", exact).waitFor();
-    await panel.getByRole("tab", { name: "Details" }).click();
+    // It opens with tags, lists and fields.
     await panel.getByRole("combobox", { name: "Tags" }).fill("vip");
     await page.keyboard.press("Enter");
     await panel.getByRole("combobox", { name: "Tags", disabled: false }).waitFor();
     await panel.getByRole("tab", { name: "Timeline" }).click();
+    await panel.getByText("Created", exact).waitFor();
     await panel.getByText("Got the tag “vip”").waitFor();
-    await panel.getByRole("tab", { name: "Details" }).click();
-    await panel.getByRole("button", { name: "Edit fields" }).click();
+    await panel.getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: "Edit fields" }).click();
     await panel.getByLabel("Company").fill("Acme");
     await panel.getByRole("button", { name: "Add custom field" }).click();
     await panel.getByLabel("Name of the custom field").fill("plan");
@@ -320,7 +320,13 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await panel.getByRole("tab", { name: "Consent" }).click();
     await panel.getByRole("switch", { name: "Offers" }).click();
     await panel.getByText("Joined Offers").waitFor();
-    await panel.getByRole("button", { name: "Unsubscribe" }).click();
+    await panel.getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: "Add to a sequence" }).click();
+    await page.getByRole("dialog").getByRole("combobox", { name: "Sequence" }).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: "Unsubscribe" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Unsubscribe" }).click();
     await panel.getByText("unsubscribed from marketing").waitFor();
     await panel.getByRole("button", { name: "Erase person" }).click();

@@ -39,7 +39,7 @@ describe.skipIf(!inject("chromium"))("everywhere in the console", () => {
     await page.getByRole("option", { name: "Autumn sale" }).click();
     await page.getByRole("heading", { name: "Autumn sale" }).waitFor();
     await search(page, "person2@shop.example");
-    await page.getByRole("option", { name: "person2@shop.example", exact: true }).click();
+    await page.getByRole("option", { name: "Person2 · person2@shop.example", exact: true }).click();
     await page.getByRole("heading", { name: "Person2" }).waitFor();
     await search(page, "new campaign");
     await page.keyboard.press("Enter");

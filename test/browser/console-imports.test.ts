@@ -64,6 +64,22 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
   });
   afterAll(() => browser?.close());
 
+  it("a spreadsheet that is no CSV file is named as what it is", async () => {
+    const { email } = await accountWithContacts(0);
+    const path = "/contacts/import";
+    const { page, problems } = await openSignedIn(browser, { email, path });
+    const choose = async (name: string, bytes: number[]) => {
+      const chooser = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "Choose a file" }).click();
+      await (await chooser).setFiles({ name, mimeType: "", buffer: Buffer.from(bytes) });
+    };
+    await choose("people.xlsx", [0x50, 0x4b, 3, 4, 20]);
+    await page.getByText("This is an Excel file.").waitFor();
+    await choose("people.csv", []);
+    await page.getByText("The file is empty.").waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it("a marketer imports 5,000 contacts, leaves the page, comes back and downloads the errors", async () => {
     const account = await accountWithContacts(0);
     await declareField(account, "plan", "Subscription plan");

@@ -56,6 +56,9 @@ export const german: Catalog = {
     "Eine gespeicherte Änderung erscheint sofort in allen diesen.",
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
+  "Add to a sequence": "Zu einer Automation hinzufügen",
+  "Add to sequence": "Zur Automation hinzufügen",
+  "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
   "An empty answer": "Eine leere Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
@@ -99,6 +102,10 @@ export const german: Catalog = {
   "Text colour": "Textfarbe",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
+  "The file is empty.": "Die Datei ist leer.",
+  "There is no sequence.": "Es gibt keine Automation.",
+  "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
+    "Das ist eine Excel-Datei. Speichern Sie sie als CSV oder kopieren Sie die Zellen und fügen Sie sie hier ein.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
   "Type the whole address, such as https://shop.example/a.png":

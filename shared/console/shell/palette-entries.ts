@@ -259,10 +259,15 @@ function useContacts(text: string, settled: string) {
   });
   const group = t("Contacts");
   const found = settled === text && !isPlaceholderData ? (data?.contacts ?? []) : [];
-  const entries: PaletteEntry[] = found.slice(0, maxPerGroup).map(({ id, email }) => ({
-    ...{ id: `contact ${id}`, group, label: email, icon: IconAddressBook },
-    run: () => navigate({ to: "/contacts", search: { contact: id, search: email } }),
-  }));
+  const entries: PaletteEntry[] = found.slice(0, maxPerGroup).map((contact) => {
+    const { id, email, firstName, lastName } = contact;
+    const name = [firstName, lastName].filter(Boolean).join(" ");
+    return {
+      ...{ id: `contact ${id}`, group, icon: IconAddressBook },
+      label: name ? `${name} · ${email}` : email,
+      run: () => navigate({ to: "/contacts", search: { contact: id, search: email } }),
+    };
+  });
   if (looksComplete(text) && has("sending:read"))
     entries.push({
       ...{

@@ -173,15 +173,11 @@ const confirmationSources: Record<Confirmation["source"], string> = {
   form: t("a form"),
 };
 
-function StatusChange({ contact: { id, email, status } }: { contact: Contact }) {
-  const [next, setNext] = useState<"subscribed" | "unsubscribed">();
-  const changing = useChange({
-    run: (wanted: "subscribed" | "unsubscribed") => api.contacts.update(id, { status: wanted }),
-    refreshes: ["contacts"],
-    onDone: () => setNext(undefined),
-  });
-  const isSubscribed = status === "subscribed";
-  const action = next === "unsubscribed" ? t("Unsubscribe") : t("Subscribe");
+type StatusChoice = "subscribed" | "unsubscribed";
+
+function StatusChange({ contact }: { contact: Contact }) {
+  const [next, setNext] = useState<StatusChoice>();
+  const isSubscribed = contact.status === "subscribed";
   return (
     <div className="buttons">
       <Button
@@ -191,27 +187,45 @@ function StatusChange({ contact: { id, email, status } }: { contact: Contact }) 
       >
         {isSubscribed ? t("Unsubscribe") : t("Subscribe")}
       </Button>
-      <ConfirmDialog
-        title={
-          next === "unsubscribed"
-            ? t("Unsubscribe {email}", { email })
-            : t("Subscribe {email}", { email })
-        }
-        action={action}
-        target={next}
-        change={changing}
-        onClose={() => setNext(undefined)}
-      >
-        {next === "unsubscribed"
-          ? t(
-              "No campaign and no sequence goes to the contact any more. " +
-                "Transactional email does.",
-            )
-          : t(
-              "Campaigns and sequences go to the contact from now on. Do this only " +
-                "if the person asked for it.",
-            )}
-      </ConfirmDialog>
+      <StatusDialog contact={contact} next={next} onClose={() => setNext(undefined)} />
     </div>
+  );
+}
+
+interface StatusDialogProps {
+  contact: Contact;
+  /** Undefined while it is closed. */
+  next: StatusChoice | undefined;
+  onClose(): void;
+}
+
+export function StatusDialog({ contact: { id, email }, next, onClose }: StatusDialogProps) {
+  const changing = useChange({
+    run: (wanted: StatusChoice) => api.contacts.update(id, { status: wanted }),
+    refreshes: ["contacts"],
+    onDone: onClose,
+  });
+  return (
+    <ConfirmDialog
+      title={
+        next === "unsubscribed"
+          ? t("Unsubscribe {email}", { email })
+          : t("Subscribe {email}", { email })
+      }
+      action={next === "unsubscribed" ? t("Unsubscribe") : t("Subscribe")}
+      target={next}
+      change={changing}
+      onClose={onClose}
+    >
+      {next === "unsubscribed"
+        ? t(
+            "No campaign and no sequence goes to the contact any more. " +
+              "Transactional email does.",
+          )
+        : t(
+            "Campaigns and sequences go to the contact from now on. Do this only " +
+              "if the person asked for it.",
+          )}
+    </ConfirmDialog>
   );
 }

@@ -17,6 +17,7 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 import { ContactActions } from "./contact-actions.tsx";
 import { ContactConsent } from "./contact-consent.tsx";
 import { ContactFields } from "./contact-fields.tsx";
+import { ContactMenu } from "./contact-menu.tsx";
 import { ContactTimeline } from "./contact-timeline.tsx";
 
 /** Whether the contact gets email, before anyone has to ask. */
@@ -69,6 +70,10 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
   const { status, sendCount, openCount, score, snoozedUntil } = contact;
   const { timezone } = useMe().organization;
   const mayWrite = useRight("audience:write");
+  const [tab, setTab] = useState("details");
+  // The arrow keys lead to another contact, of which nothing is edited yet.
+  const [editedId, setEditedId] = useState<number>();
+  const setEditing = (isEditing: boolean) => setEditedId(isEditing ? contact.id : undefined);
   const { data: suppression } = useQuery({
     ...queries.suppressionOf(contact.email),
     enabled: status === "suppressed",
@@ -93,16 +98,25 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
         </span>
       </p>
       {mayWrite && snoozedUntil && <EndPause contact={contact} />}
+      {mayWrite && (
+        <ContactMenu
+          contact={contact}
+          onEdit={() => {
+            setTab("details");
+            setEditing(true);
+          }}
+        />
+      )}
       <dl className="stats">
         <Statistic label={t("Sent")} value={sendCount} />
         <Statistic label={t("Opened")} value={openCount} />
         <Statistic label={t("Score")} value={score} />
       </dl>
-      <Tabs defaultValue="timeline" keepMounted={false}>
+      <Tabs value={tab} onChange={(next) => setTab(next ?? "details")} keepMounted={false}>
         <Tabs.List>
+          <Tabs.Tab value="details">{t("Details")}</Tabs.Tab>
           <Tabs.Tab value="timeline">{t("Timeline")}</Tabs.Tab>
           <Tabs.Tab value="emails">{t("Emails")}</Tabs.Tab>
-          <Tabs.Tab value="details">{t("Details")}</Tabs.Tab>
           <Tabs.Tab value="consent">{t("Consent")}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="timeline">
@@ -112,7 +126,12 @@ function Detail({ contact, onClose, onOpen }: DetailProps) {
           <Emails contact={contact} />
         </Tabs.Panel>
         <Tabs.Panel value="details">
-          <ContactFields contact={contact} mayWrite={mayWrite} />
+          <ContactFields
+            contact={contact}
+            mayWrite={mayWrite}
+            isEditing={editedId === contact.id}
+            onEdit={setEditing}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="consent">
           <ContactConsent contact={contact} mayWrite={mayWrite} />

@@ -25,12 +25,16 @@ interface ContactPartProps {
   mayWrite: boolean;
 }
 
+interface ContactFieldsProps extends ContactPartProps {
+  isEditing: boolean;
+  onEdit(isEditing: boolean): void;
+}
+
 /** The fields, tags and lists of a contact. */
-export function ContactFields({ contact, mayWrite }: ContactPartProps) {
-  const [isEditing, setEditing] = useState(false);
+export function ContactFields({ contact, mayWrite, isEditing, onEdit }: ContactFieldsProps) {
   const known = useQuery(fieldQueries.list(contact.siteId)).data?.fields;
   if (isEditing && known)
-    return <FieldForm contact={contact} known={known} onDone={() => setEditing(false)} />;
+    return <FieldForm contact={contact} known={known} onDone={() => onEdit(false)} />;
   return (
     <>
       <div className="stack pad">
@@ -39,7 +43,7 @@ export function ContactFields({ contact, mayWrite }: ContactPartProps) {
       <Fields contact={contact} />
       {mayWrite && (
         <div className="buttons pad">
-          <Button variant="default" size="xs" loading={isEditing} onClick={() => setEditing(true)}>
+          <Button variant="default" size="xs" loading={isEditing} onClick={() => onEdit(true)}>
             {t("Edit fields")}
           </Button>
         </div>

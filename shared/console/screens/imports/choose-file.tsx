@@ -11,12 +11,27 @@ const example = `data:text/csv;charset=utf-8,${encodeURIComponent(
   t("Email,First name,Last name,Tags,Plan\nada@example.com,Ada,Lovelace,customer,Gold\n"),
 )}`;
 
+/** First bytes of .xlsx files, which are zip files, and of .xls files. */
+const spreadsheetStarts = ["504b0304", "d0cf11e0"];
+
+async function findFileProblem(file: File): Promise<string | undefined> {
+  if (file.size === 0) return t("The file is empty.");
+  const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  const digits = [...start].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (!spreadsheetStarts.includes(digits)) return undefined;
+  return t("This is an Excel file. Save it as CSV, or copy its cells and paste them here.");
+}
+
 /** A file is chosen, dropped or pasted. */
 export function ChooseFile({ onChoose }: { onChoose(file: ImportFile): void }) {
   const pasted = useTextField();
   const [isOver, setOver] = useState(false);
-  const choose = (file: File | null | undefined) => {
-    if (file) onChoose(createImportFile(file.name, file));
+  const [problem, setProblem] = useState("");
+  const choose = async (file: File | null | undefined) => {
+    if (!file) return;
+    const found = await findFileProblem(file);
+    setProblem(found ?? "");
+    if (!found) onChoose(createImportFile(file.name, file));
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -41,6 +56,11 @@ export function ChooseFile({ onChoose }: { onChoose(file: ImportFile): void }) {
           <FileButton accept=".csv,.tsv,.txt,text/csv,text/plain" onChange={choose}>
             {(props) => <Button {...props}>{t("Choose a file")}</Button>}
           </FileButton>
+          {problem && (
+            <p className="tone-bad" role="alert">
+              {problem}
+            </p>
+          )}
           <p className="quiet">
             {tNodes(
               "The first row names the columns, and one column has the email " +
