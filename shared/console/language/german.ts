@@ -105,7 +105,7 @@ export const german: Catalog = {
   "The file is empty.": "Die Datei ist leer.",
   "There is no sequence.": "Es gibt keine Automation.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
-    "Das ist eine Excel-Datei. Speichern Sie sie als CSV oder kopieren Sie die Zellen und fügen Sie sie hier ein.",
+    "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
   "Type the whole address, such as https://shop.example/a.png":
