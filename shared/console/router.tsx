@@ -213,6 +213,11 @@ const unmatchedEvents = createRoute({
     "UnmatchedEvents",
   ),
 });
+const inboundEmails = createRoute({
+  getParentRoute: () => shell,
+  path: "/log/inbound",
+  component: lazyRouteComponent(() => import("./screens/log/inbound-emails.tsx"), "InboundEmails"),
+});
 const scoring = createRoute({
   getParentRoute: () => shell,
   path: "/scoring",
@@ -438,6 +443,7 @@ export const router = createRouter({
       log,
       events,
       unmatchedEvents,
+      inboundEmails,
       reports,
       webhooks,
       auditLog,

@@ -192,6 +192,10 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
           ready: (page) => page.getByText("All events are matched").waitFor(),
         },
         {
+          path: "/log/inbound",
+          ready: (page) => page.getByText("No email received yet").waitFor(),
+        },
+        {
           path: "/sequences/holidays",
           ready: (page) => page.getByText("No holiday email yet").waitFor(),
         },

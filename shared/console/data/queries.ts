@@ -277,6 +277,15 @@ export const queries = {
     pagesOf(["events", "list", filter], (page) => api.events.list({ ...filter, ...page })),
   unmatchedEvents: () =>
     pagesOf(["events", "unmatched"], (page) => api.events.listUnmatchedEvents(page)),
+  inboundEmails: (filter: { siteId?: number }) =>
+    pagesOf(["inbound-emails", "list", filter], (page) =>
+      api.inboundEmails.list({ ...filter, ...page }),
+    ),
+  inboundEmail: (id: number) =>
+    queryOptions({
+      queryKey: ["inbound-emails", "detail", id],
+      queryFn: () => api.inboundEmails.get(id),
+    }),
   send: (id: number) =>
     queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
   sentContent: (id: number) =>

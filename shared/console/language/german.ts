@@ -7,6 +7,7 @@ export const german: Catalog = {
   " since {since}, when reports began": " seit Beginn der Meldungen am {since}",
   " · Each contact gets it at {localTime} local time":
     " · Jeder Kontakt erhält sie am {localTime} Ortszeit",
+  "(no subject)": "(kein Betreff)",
   "(required)": "(Pflichtfeld)",
   "({count} times)": "({count}-mal)",
   ", {attempts} tries": ", {attempts} Versuche",
@@ -60,9 +61,12 @@ export const german: Catalog = {
   "Add to sequence": "Zur Automation hinzufügen",
   "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
   "An empty answer": "Eine leere Antwort",
+  "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
   Blue: "Blau",
+  "Bounce report": "Bericht über einen Bounce",
+  "Complaint report": "Bericht über eine Beschwerde",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
@@ -80,8 +84,13 @@ export const german: Catalog = {
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
   "Insert an emoji: {label}": "Emoji einfügen: {label}",
+  ["Let your provider pass on received email: the guide “Inbound email” of the API " +
+    "reference says how."]:
+    "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
+    "email“ der API-Referenz sagt, wie.",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
+  "No email received yet": "Noch keine E-Mail empfangen",
   Nothing: "Nichts",
   Numbers: "Nummerierung",
   Offers: "Angebote",
@@ -89,9 +98,15 @@ export const german: Catalog = {
   Orange: "Orange",
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
+  "Other email": "Andere E-Mail",
   Purple: "Lila",
+  Received: "Empfangen",
+  "Received emails": "Empfangene E-Mails",
   Red: "Rot",
   "Remove the field": "Feld entfernen",
+  "Replies and other email that your sites received":
+    "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
+  Reply: "Antwort",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Sent and answered": "Gesendet und geantwortet",
@@ -106,11 +121,13 @@ export const german: Catalog = {
   "There is no sequence.": "Es gibt keine Automation.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
+  "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
   "Type the whole address, such as https://shop.example/a.png":
     "Geben Sie die ganze Adresse ein, etwa https://shop.example/a.png",
   Underline: "Unterstrichen",
+  "Unsubscribed by email": "Per E-Mail abgemeldet",
   "Used by:": "Benutzt von:",
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
   "Write something": "Schreiben Sie etwas",

@@ -6,6 +6,7 @@ import {
   IconEye,
   IconForms,
   IconMail,
+  IconMailOpened,
   IconPointFilled,
   IconTag,
   IconUserMinus,
@@ -42,6 +43,8 @@ const icons: Partial<Record<EntryType, typeof IconMail>> = {
   email_failed: IconAlertTriangle,
   email_dropped: IconAlertTriangle,
   email_unsubscribe: IconUserMinus,
+  email_replied: IconMailOpened,
+  email_received: IconMailOpened,
 };
 const isBad = (type: EntryType): boolean => icons[type] === IconAlertTriangle;
 
