@@ -23,8 +23,6 @@ import { forms } from "./http/forms.ts";
 import { health } from "./http/health.ts";
 import { holidays } from "./http/holidays.ts";
 import { imports } from "./http/imports.ts";
-import { inboundEmails } from "./http/inbound-emails.ts";
-import { inboundWebhooks } from "./http/inbound-webhooks.ts";
 import { invitationPages } from "./http/invitation-pages.ts";
 import { lists } from "./http/lists.ts";
 import { mcp } from "./http/mcp.ts";
@@ -109,8 +107,6 @@ export const groups: RouteGroup[] = [
   tracking,
   segmentApiCalls,
   providerWebhooks,
-  inboundEmails,
-  inboundWebhooks,
   health,
   system,
   reference,
