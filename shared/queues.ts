@@ -306,12 +306,18 @@ export const queues = {
     concurrency: 16,
   }),
   /**
-   * Sends a report by email. It is not one of the `jobs`, because it bundles all code for sending.
+   * Sends a report by email, or forwards received mail. It is not one of the `jobs`, because it
+   * bundles all code for sending.
    */
-  report: queue("report", z.object({ orgId: Id, reportId: Id }), {
-    timeoutSeconds: 60,
-    concurrency: 4,
-  }),
+  report: queue(
+    "report",
+    z.union([
+      z.object({ orgId: Id, reportId: Id }),
+      // Forwards received mail, under a reserved send id.
+      z.object({ orgId: Id, inboundEmailId: Id, sendId: Id }),
+    ]),
+    { timeoutSeconds: 60, concurrency: 4 },
+  ),
   /**
    * Does what actions of sequences do outside of the service: requests to URLs and emails to
    * members. A slow URL delays no webhook and no enrollment.

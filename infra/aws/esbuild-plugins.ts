@@ -111,6 +111,7 @@ export const lazyModules = [
   "shared/email/plain-text.ts",
   "shared/email/liquid/liquid-templates.ts",
   "shared/domain/campaigns/series/rss/parse-rss.ts",
+  "shared/providers/inbound-mail/mime-parser.ts",
   "shared/kernel/csv-packages.ts",
   "functions/openapi-document.ts",
   "functions/mcp-catalog.ts",

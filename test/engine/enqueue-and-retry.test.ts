@@ -147,7 +147,8 @@ test("a message with a transient failure is retried after seconds", async () => 
     { orgId: 1, reportId: 2 },
     { orgId: 1, reportId: 3 },
   ]);
-  const worker = handleEach(report, async ({ reportId }) => {
+  const worker = handleEach(report, async (message) => {
+    const { reportId } = message as { reportId: number };
     if (reportId === 1) throw unavailable("The table is busy");
     if (reportId === 2) throw invalid("It will never work");
   });

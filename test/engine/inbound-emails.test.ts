@@ -5,6 +5,7 @@ import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as forward } from "../../functions/queue/forward.ts";
 import { worker as inbound } from "../../functions/queue/inbound.ts";
 import { worker as lane } from "../../functions/queue/lane.ts";
+import { worker as report } from "../../functions/queue/report.ts";
 import { worker as sendWorker } from "../../functions/queue/send.ts";
 import * as objects from "../../shared/adapters/s3/objects.ts";
 import * as clock from "../../shared/clock.ts";
@@ -68,7 +69,7 @@ async function post(
 
 /** Runs all workers that mail and enrollments need. */
 const work = () =>
-  runWorkers([inbound, forward, advance, drain, lane, sendWorker], {
+  runWorkers([inbound, report, forward, advance, drain, lane, sendWorker], {
     runSchedules: async (entries) => {
       await enqueueDueWork(entries);
       await enqueueDueEnrollments(entries);

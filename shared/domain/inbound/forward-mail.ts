@@ -3,19 +3,21 @@
 // forwarded has a header of ours, and `Auto-Submitted`, so it is never forwarded again; and mail
 // that passed many servers is left out.
 
+import { get } from "../../adapters/dynamodb/table.ts";
 import { htmlToText } from "../../email/plain-text.ts";
 import { renderSimpleEmail } from "../../email/simple-email.ts";
 import { isTransient, Problem } from "../../errors.ts";
+import { decompress } from "../../kernel/compressed-values.ts";
 import { toSingleLine } from "../../kernel/email-fields.ts";
 import * as log from "../../kernel/log.ts";
-import { headerOf, type ReceivedMail } from "../../providers/inbound-mail/received-mail.ts";
+import { keys } from "../../keys.ts";
 import * as attemptLimits from "../identity/attempt-limits.ts";
 import * as sites from "../identity/sites.ts";
 import { findDefault } from "../senders/choose-config.ts";
 import { acceptSingle } from "../sending/accept/accept-single.ts";
 import { loadIntake } from "../sending/accept/intake.ts";
 import { SingleMessage } from "../sending/accept/single-message.ts";
-import type { InboundEmailItem } from "./inbound-email.ts";
+import type { InboundContent, InboundEmailItem } from "./inbound-email.ts";
 
 /** A mail that a program of ours forwarded has it. */
 const forwardedHeader = "X-Pennymail-Forwarded";
@@ -23,9 +25,9 @@ const forwardedHeader = "X-Pennymail-Forwarded";
 /** Servers that a mail passes on its way: usually below ten. */
 const maxHops = 25;
 
-const canForward = (item: InboundEmailItem, mail: ReceivedMail): boolean =>
+const canForward = (item: InboundEmailItem, mail: InboundContent): boolean =>
   item.isSpam !== true &&
-  headerOf(mail, forwardedHeader.toLowerCase()) === undefined &&
+  !mail.headers.some(({ name }) => name === forwardedHeader.toLowerCase()) &&
   mail.headers.filter(({ name }) => name === "received").length <= maxHops;
 
 const perHour = (siteId: number): attemptLimits.AttemptLimit => ({
@@ -34,12 +36,12 @@ const perHour = (siteId: number): attemptLimits.AttemptLimit => ({
   seconds: 3600,
 });
 
-export async function forwardMail(
-  item: InboundEmailItem,
-  mail: ReceivedMail,
-  sendId: number,
-): Promise<void> {
-  const { orgId, siteId, id } = item;
+export async function forwardMail(orgId: number, id: number, sendId: number): Promise<void> {
+  const item = await get<InboundEmailItem>(keys.inboundEmail(orgId, id));
+  // Its site or its sender was erased.
+  if (!item) return;
+  const { siteId } = item;
+  const mail = await decompress<InboundContent>(item);
   const site = await sites.find({ orgId }, siteId);
   const forwardTo = site.inbound?.forwardTo;
   if (forwardTo === undefined || !canForward(item, mail)) return;
@@ -59,7 +61,7 @@ const maxTextLength = 100_000;
 
 interface ForwardedMail {
   item: InboundEmailItem;
-  mail: ReceivedMail;
+  mail: InboundContent;
   site: sites.Site;
 }
 

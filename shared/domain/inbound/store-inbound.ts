@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { exists, isNew } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, queryAll, transact, update } from "../../adapters/dynamodb/table.ts";
 import * as objects from "../../adapters/s3/objects.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds } from "../../clock.ts";
 import { isTransient } from "../../errors.ts";
 import * as ids from "../../ids.ts";
@@ -22,16 +23,16 @@ import {
   subjectOf,
 } from "../../providers/inbound-mail/received-mail.ts";
 import { getInboundMailAdapter } from "../../providers/inbound-mail/registry.ts";
-import type { InboundMessage } from "../../queues.ts";
+import { type InboundMessage, queues } from "../../queues.ts";
 import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { recordFor } from "../audience/tracking/record-custom-events.ts";
 import { unsubscribe } from "../delivery-events/unsubscribes.ts";
+import * as sites from "../identity/sites.ts";
 import { decryptCredentials } from "../senders/config-secrets.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
-import { forwardMail } from "./forward-mail.ts";
 import type { InboundEmailItem, InboundKind } from "./inbound-email.ts";
 import { isAutomatic } from "./mail-kind.ts";
 import { findAnsweredSend } from "./match-send.ts";
@@ -79,9 +80,19 @@ async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<v
   if (found.unsubscribeToken) await unsubscribe(found.unsubscribeToken, { source: "one_click" });
   if (item.kind === "reply" && found.send) await reportReply(item, found, claim);
   if (item.kind === "reply" || item.kind === "other")
-    await forwardMail(item, mail, claim.forwardSendId);
+    await enqueueForward(item, claim.forwardSendId);
   const key = keys.inboundEmail(item.orgId, item.id);
   await transact(update(key, { set: { done: true } }, { if: exists }));
+}
+
+/** Another worker forwards it, because that takes all code for sending. */
+async function enqueueForward(
+  { orgId, siteId, id }: InboundEmailItem,
+  sendId: number,
+): Promise<void> {
+  const site = await sites.find({ orgId }, siteId);
+  if (site.inbound?.forwardTo === undefined) return;
+  await enqueue(queues.report, [{ orgId, inboundEmailId: id, sendId }], { group: orgId });
 }
 
 /** Ids that a mail keeps whenever it is processed again. */

@@ -1,8 +1,8 @@
 // A mail that somebody sent to a site, in one shape for all providers. Strangers write it, so each
 // part has a bound.
-import PostalMime, { addressParser, decodeWords } from "postal-mime";
 import type { InboundRequest } from "../inbound/inbound-adapter.ts";
 import type { ReadAccounts } from "./account-access.ts";
+import { decodeHeader, parseMail, parseMailboxes } from "./mime-parser.ts";
 
 export interface MailHeader {
   /** Lower-case. */
@@ -111,7 +111,7 @@ export async function parseMime(
   source: string | Uint8Array,
   more: Omit<MailParts, "headers" | "text" | "html" | "files"> = {},
 ): Promise<ReceivedMail | undefined> {
-  const email = await PostalMime.parse(source, {
+  const email = await parseMail(source, {
     // The returned mail of a bounce is a file, too: its text is not that of the bounce.
     forceRfc822Attachments: true,
     maxNestingDepth: 50,
@@ -183,10 +183,10 @@ export function addressesOf(
 ): MailAddress[] {
   const values = headers.filter(({ name }) => names.includes(name)).map(({ value }) => value);
   return values
-    .flatMap((value) => addressParser(value, { flatten: true }))
+    .flatMap((value) => parseMailboxes(value))
     .flatMap(({ address, name }) =>
       address && /^[^\s@<>]+@[^\s@<>]+$/.test(address) && address.length <= 254
-        ? [{ email: address.toWellFormed(), name: decodeWords(name).slice(0, 200).toWellFormed() }]
+        ? [{ email: address.toWellFormed(), name: decodeHeader(name).slice(0, 200).toWellFormed() }]
         : [],
     )
     .slice(0, maxAddresses);
@@ -194,7 +194,7 @@ export function addressesOf(
 
 /** With its whole length. */
 export const decodedSubjectOf = (mail: Pick<ReceivedMail, "headers">): string =>
-  decodeWords(headerOf(mail, "subject") ?? "");
+  decodeHeader(headerOf(mail, "subject") ?? "");
 
 export const subjectOf = (mail: Pick<ReceivedMail, "headers">): string =>
   decodedSubjectOf(mail)

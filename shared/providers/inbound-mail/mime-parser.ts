@@ -1,0 +1,19 @@
+// The parser of mails. It is loaded when a mail is read first: see lazyModules of esbuild-plugins.ts.
+import PostalMime, {
+  addressParser,
+  decodeWords,
+  type Email,
+  type Mailbox,
+  type PostalMimeOptions,
+} from "postal-mime";
+
+export const parseMail = (
+  source: string | Uint8Array,
+  options: PostalMimeOptions,
+): Promise<Email> => PostalMime.parse(source, options);
+
+/** The mailboxes in the value of a header, also those in groups. */
+export const parseMailboxes = (value: string): Mailbox[] => addressParser(value, { flatten: true });
+
+/** Decodes encoded words (RFC 2047). */
+export const decodeHeader = (value: string): string => decodeWords(value);
