@@ -1,4 +1,4 @@
-// The parser of mails. It is loaded when a mail is read first: see lazyModules of esbuild-plugins.ts.
+// The parser of mails. It is loaded when the first mail is read: see lazyModules.
 import PostalMime, {
   addressParser,
   decodeWords,
