@@ -13,7 +13,10 @@ export const parseMail = (
 ): Promise<Email> => PostalMime.parse(source, options);
 
 /** The mailboxes in the value of a header, also those in groups. */
-export const parseMailboxes = (value: string): Mailbox[] => addressParser(value, { flatten: true });
+export const parseMailboxes = (value: string): Mailbox[] =>
+  addressParser(value, { flatten: true }).flatMap((one) =>
+    one.address === undefined ? [] : [one],
+  );
 
 /** Decodes encoded words (RFC 2047). */
 export const decodeHeader = (value: string): string => decodeWords(value);
