@@ -244,6 +244,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.keyboard.press("c");
     await page.getByRole("heading", { name: "New form" }).first().waitFor();
     await page.getByLabel("Name", exact).fill("Newsletter");
+    await page.getByRole("switch", { name: /confirm/i, checked: true }).click();
     await chooseOption(page.getByRole("combobox", { name: "Status" }), "Active: takes submissions");
     await page.getByLabel("Heading (optional)", exact).fill("Get our news");
     await page.getByRole("button", { name: "Add field" }).click();

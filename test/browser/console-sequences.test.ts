@@ -148,7 +148,7 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await page.getByRole("option", { name: "person1@shop.example" }).click();
     await page.keyboard.press("Tab");
     await dialog.getByRole("button", { name: "Add 1 contact" }).click();
-    await page.getByRole("cell", { name: "person1@shop.example" }).waitFor();
+    await page.getByRole("cell", { name: "person1@shop.example", exact: true }).waitFor();
     await runUntilIdle();
     await page.reload();
     await page.getByRole("cell", { name: "2. Wait: 2 days" }).waitFor();
@@ -163,7 +163,12 @@ describe.skipIf(!inject("chromium"))("sequences in the console", () => {
     await waiting.getByRole("link", { name: "person1@shop.example" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Contacts", exact: true }).last().click();
-    await page.getByRole("cell", { name: "person1@shop.example" }).click();
+    // A click on a person opens the person.
+    await page.getByRole("cell", { name: "person1@shop.example", exact: true }).click();
+    await page.getByRole("complementary", { name: "Contact" }).waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "Actions for person1@shop.example" }).click();
+    await page.getByRole("menuitem", { name: "Take out of the sequence" }).click();
     await dialog.getByRole("button", { name: "Take out of the sequence" }).click();
     await page.getByRole("row", { name: /person1@shop.example Cancelled/ }).waitFor();
     expect(problems).toEqual([]);

@@ -24,7 +24,8 @@ export function Forms() {
   const mayWrite = useRight("audience:write");
   const navigate = useNavigate();
   const creating = useChange({
-    run: (siteId: number) => api.forms.create({ siteId, name: t("New form"), status: "draft" }),
+    run: (siteId: number) =>
+      api.forms.create({ siteId, name: t("New form"), status: "draft", doubleOptIn: true }),
     refreshes: ["forms"],
     onDone: ({ id }) => navigate({ to: "/forms/$id", params: { id } }),
   });

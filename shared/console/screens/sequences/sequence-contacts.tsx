@@ -17,6 +17,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
 import { FormDialog } from "../../parts/form.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { numberIn, useStepEditor } from "./step-editor.ts";
@@ -45,9 +46,9 @@ export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
   const change = (next: Partial<typeof search>) =>
     navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const open = (row: ListedEnrollment) =>
-    mayWrite && row.status === "active"
-      ? setChosen(row)
-      : navigate({ to: "/contacts", search: { contact: row.contactId } });
+    navigate({ to: "/contacts", search: { contact: row.contactId } });
+  const columns = columnsIn(timezone, stepOptions);
+  if (mayWrite) columns.push(menuOf(setChosen));
   return (
     <>
       <search className="filters">
@@ -77,9 +78,8 @@ export function SequenceContacts({ sequence }: { sequence: SequenceDetail }) {
       </search>
       <RowTable
         label={t("Contacts in the sequence")}
-        columns={columnsIn(timezone, stepOptions)}
+        columns={columns}
         list={list}
-        openId={chosen?.id}
         onOpen={open}
         empty={
           <EmptyState title={t("Nobody here")}>
@@ -157,6 +157,21 @@ const columnsIn = (timezone: string, steps: StepOption[]): Column<ListedEnrollme
     render: ({ createdAt }) => formatAgo(createdAt, timezone),
   },
 ];
+
+const menuOf = (leave: (row: ListedEnrollment) => void): Column<ListedEnrollment> => ({
+  label: t("Actions"),
+  className: "c-menu num",
+  isAction: true,
+  render: (row) =>
+    row.status === "active" && (
+      <RowMenu
+        name={row.contactEmail ?? t("Contact")}
+        actions={[
+          { label: t("Take out of the sequence"), isDangerous: true, run: () => leave(row) },
+        ]}
+      />
+    ),
+});
 
 const reasonTexts: Record<string, string> = {
   unsubscribed: t("unsubscribed"),
