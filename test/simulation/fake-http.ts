@@ -76,6 +76,9 @@ class FakeClientRequest extends EventEmitter {
       ),
     });
     this.emit("response", incoming);
+    if (body) incoming.emit("data", Buffer.from(body));
+    incoming.emit("end");
+    incoming.emit("close");
     this.emit("close");
   }
 
