@@ -3682,9 +3682,10 @@ export const german: Catalog = {
   "{count, plural, one {# answer} other {# answers}}":
     "{count, plural, one {# Antwort} other {# Antworten}}",
   ["{count, plural, one {# contact is} other {# contacts are}} at steps that you deleted. " +
-    "They go on at once with the next step that stays, or leave the sequence if there is none."]:
+    "They go on at once with the next step that stays, or leave the sequence if there is " +
+    "none."]:
     "{count, plural, one {# Kontakt ist} other {# Kontakte sind}} bei Schritten, die Sie " +
-    "gelöscht haben. Weiter geht es sofort mit dem nächsten verbliebenen Schritt; gibt es keinen, " +
+    "gelöscht haben. Weiter geht es sofort mit dem nächsten Schritt, der bleibt; ohne einen " +
     "endet die Automation für sie.",
   "{count, plural, one {# contact} other {# contacts}}":
     "{count, plural, one {# Kontakt} other {# Kontakte}}",

@@ -158,7 +158,8 @@ function DraftActions({ steps }: { steps: StepDraft }) {
       >
         {t(
           "{count, plural, one {# contact is} other {# contacts are}} at steps that you deleted. " +
-            "They go on at once with the next step that stays, or leave the sequence if there is none.",
+            "They go on at once with the next step that stays, or leave the sequence if there is " +
+            "none.",
           { count: left ?? 0 },
         )}
       </ConfirmDialog>
