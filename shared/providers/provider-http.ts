@@ -119,7 +119,7 @@ type ProviderMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Makes a request that may change the account at the provider. Throws only `NoResponse`. */
 export const requestProvider = (
-  provider: CalledAdapter,
+  key: string,
   request: Pick<ProviderExchange, "url" | "headers"> & {
     method: ProviderMethod;
     body?: ProviderExchange["body"] | undefined;
@@ -127,7 +127,7 @@ export const requestProvider = (
     notAfter: Date;
     maxBytes?: number | undefined;
   },
-): Promise<ProviderResponse> => sendRequest(provider, request);
+): Promise<ProviderResponse> => sendRequest({ key, idempotencySeconds: 0 }, request);
 
 const sameOutcomeForAll = (mailing: Mailing, outcome: HandOverOutcome): HandOverOutcome[] =>
   mailing.recipients.map(() => outcome);
@@ -178,7 +178,7 @@ const outcomesByFailure: Record<
 };
 
 async function sendRequest(
-  { key, idempotencySeconds }: CalledAdapter,
+  { key, idempotencySeconds }: Pick<CalledAdapter, "key" | "idempotencySeconds">,
   {
     method = "POST",
     url,

@@ -10,7 +10,7 @@ import {
   fullRecordName,
   isOurs,
 } from "../../shared/providers/connect/connector.ts";
-import { getConnector } from "../../shared/providers/connect/registry.ts";
+import { getConnector } from "../../shared/providers/connect/connectors.ts";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { getProvider } from "../../shared/providers/registry.ts";
 import { connectRequests } from "../fixtures/connect-requests.ts";
@@ -122,4 +122,22 @@ test.each([
   ["mailjet._12.example.com.", "example.com", "mailjet._12.example.com"],
 ])("the record %s of %s is %s", (name, domain, full) => {
   expect(fullRecordName(name, domain)).toBe(full);
+});
+
+test("an error of the provider is shown without the secret of the webhook", async () => {
+  const accountKeys = await sandboxes.createAccount(sandbox);
+  const { credentials } = accountKeys.postmark!;
+  const headers = getConnector("postmark")!.headers(credentials);
+  const webhookSecret = "secret-that-stays";
+  const api = createProviderApi(
+    getProvider("postmark")!,
+    { credentials, headers, webhookSecret },
+    clock.addSeconds(20),
+  );
+  // The stand-in names the unknown path.
+  const url = `https://api.postmarkapp.com/webhooks-of-${webhookSecret}`;
+  const error = await api({ url }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConnectFailure);
+  const { detail } = (error as ConnectFailure).outcome;
+  expect(detail).toContain("/webhooks-of-***");
 });

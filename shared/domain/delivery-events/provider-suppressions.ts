@@ -5,14 +5,14 @@ import { undefinedIfMissing } from "../../errors.ts";
 import { EmailAddress, normalizeEmail } from "../../kernel/email-fields.ts";
 import * as log from "../../kernel/log.ts";
 import { inParallel } from "../../kernel/parallel.ts";
-import { ConnectFailure, type ListedAddress } from "../../providers/connect/connector.ts";
+import * as records from "../../kernel/records.ts";
+import { failureOf, type ListedAddress } from "../../providers/connect/connector.ts";
 import { messageOf } from "../../providers/connect/outcomes.ts";
 import { traitsOf } from "../../providers/traits.ts";
 import * as suppressionImports from "../audience/suppressions/suppression-imports.ts";
 import { maxDetailLength, type NewSuppression } from "../audience/suppressions/suppressions.ts";
 import { openProviderList, type ProviderList } from "../senders/provider-lists.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
-import * as sendingConfigs from "../senders/sending-configs.ts";
 import { savePull, stopPulls } from "../senders/suppression-pull-times.ts";
 
 /** One run reads at most so many pages, within the time of a job. */
@@ -25,7 +25,9 @@ const [soonSeconds, hourSeconds, daySeconds] = [60, 3600, 86_400];
  * on. A crash repeats the last page, which changes nothing.
  */
 export async function pullSuppressions(orgId: number, configId: number): Promise<void> {
-  const config = await sendingConfigs.find({ orgId }, configId).catch(undefinedIfMissing);
+  const config = await records
+    .find<SendingConfig>("CONFIG", { orgId }, configId)
+    .catch(undefinedIfMissing);
   if (!config) return;
   const list = await openProviderList(orgId, config, addSeconds(runSeconds));
   if (!list) return stopPulls(orgId, configId);
@@ -41,8 +43,9 @@ export async function pullSuppressions(orgId: number, configId: number): Promise
       if (cursor === null) return;
     }
   } catch (error) {
-    if (!(error instanceof ConnectFailure)) throw error;
-    const { code } = error.outcome;
+    const outcome = failureOf(error);
+    if (!outcome) throw error;
+    const { code } = outcome;
     log.warn("suppressions could not be pulled", { orgId, configId, code });
     const seconds = code === "no_answer" ? hourSeconds : daySeconds;
     await savePull(orgId, config, { pull: { cursor, readAt: now().toISOString() }, seconds });
@@ -73,7 +76,7 @@ const maxConfigs = 10;
  * sentence for each that did not do it.
  */
 export async function removeAtProviders(orgId: number, email: string): Promise<string[]> {
-  const { items } = await sendingConfigs.list({ orgId }, { limit: maxConfigs });
+  const { items } = await records.list<SendingConfig>("CONFIG", { orgId }, { limit: maxConfigs });
   const opened = await inParallel(maxConfigs, items, async (config) => ({
     config,
     list: await openProviderList(orgId, config, addSeconds(15)),
@@ -85,8 +88,9 @@ export async function removeAtProviders(orgId: number, email: string): Promise<s
     list.remove(normalizeEmail(email)).then(
       () => [],
       (error: unknown) => {
-        if (!(error instanceof ConnectFailure)) throw error;
-        const reason = messageOf(error.outcome, traitsOf(config.provider).name);
+        const outcome = failureOf(error);
+        if (!outcome) throw error;
+        const reason = messageOf(outcome, traitsOf(config.provider).name);
         return [`${email} was not removed there (sending config ${config.id}): ${reason}`];
       },
     ),

@@ -5,6 +5,7 @@ import { invalid, limitExceeded } from "../../errors.ts";
 import { validationMessages } from "../../kernel/validation-messages.ts";
 import { verificationKey } from "../../providers/inbound/sendgrid.ts";
 import { getProvider } from "../../providers/registry.ts";
+import { encryptionContext, openCredentials } from "./secret-context.ts";
 import type { SendingConfig } from "./sending-config-schema.ts";
 
 /** Warnings about an accepted webhookSecret. */
@@ -21,12 +22,7 @@ export function secretWarnings(providerKey: string, secret: string | null | unde
     : [];
 }
 
-/** Returns the credentials in the shape of the provider's `credentials` schema. */
-export const decryptCredentials = async (
-  orgId: number,
-  { id, sealedCredentials }: SendingConfig,
-): Promise<Record<string, unknown>> =>
-  JSON.parse(await encryption.decrypt(sealedCredentials, encryptionContext(orgId, id)));
+export const decryptCredentials = openCredentials;
 
 /** Returns the secret that verifies the provider's webhooks, or undefined if none is set. */
 export const decryptWebhookSecret = async (
@@ -34,11 +30,6 @@ export const decryptWebhookSecret = async (
   { id, sealedWebhookSecret }: SendingConfig,
 ): Promise<string | undefined> =>
   sealedWebhookSecret && encryption.decrypt(sealedWebhookSecret, encryptionContext(orgId, id));
-
-const encryptionContext = (orgId: number, configId: number): encryption.EncryptionContext => ({
-  orgId: String(orgId),
-  configId: String(configId),
-});
 
 export const encryptWebhookSecret = (
   orgId: number,

@@ -16,10 +16,11 @@ import { keys } from "../../keys.ts";
 import { checkCredentials } from "../../providers/check-credentials.ts";
 import {
   type ConnectAccount,
-  ConnectFailure,
   type Connector,
   createProviderApi,
+  failureOf,
 } from "../../providers/connect/connector.ts";
+import { getConnector } from "../../providers/connect/connectors.ts";
 import {
   type ConnectStep,
   connectStates,
@@ -29,7 +30,6 @@ import {
   type StepOutcome,
   stateOf,
 } from "../../providers/connect/outcomes.ts";
-import { getConnector } from "../../providers/connect/registry.ts";
 import type { ProviderAdapter } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { decryptCredentials, decryptWebhookSecret } from "./config-secrets.ts";
@@ -149,7 +149,11 @@ async function createRun(
     (connector?.hasOwnSecret ? await storeNewSecret(caller, config, lease) : undefined);
   const pointer = await get<{ source?: string }>(keys.inboundConfig(config.id));
   const headers = connector?.headers(credentials) ?? {};
-  const api = createProviderApi(provider, { credentials, headers }, addSeconds(runSeconds));
+  const api = createProviderApi(
+    provider,
+    { credentials, headers, webhookSecret: secret },
+    addSeconds(runSeconds),
+  );
   const bareUrl = sendingConfigs.webhookUrl(config) ?? "";
   const webhook = {
     url: bareUrl.replace("YOUR_SECRET", encodeURIComponent(secret ?? "")),
@@ -178,7 +182,8 @@ async function orFailure(step: () => Promise<StepOutcome>): Promise<StepOutcome>
   try {
     return await step();
   } catch (error) {
-    if (error instanceof ConnectFailure) return error.outcome;
+    const outcome = failureOf(error);
+    if (outcome) return outcome;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 // The suppression list of the provider of a sending config.
 import { type ConnectAccount, createProviderApi } from "../../providers/connect/connector.ts";
-import { getConnector } from "../../providers/connect/registry.ts";
-import { getProvider } from "../../providers/registry.ts";
-import { decryptCredentials } from "./config-secrets.ts";
+import { getConnector } from "../../providers/connect/connectors.ts";
+import { traitsOf } from "../../providers/traits.ts";
+import { openCredentials } from "./secret-context.ts";
 import type { SendingConfig } from "./sending-config-schema.ts";
 
 export type ProviderList = NonNullable<Awaited<ReturnType<typeof openProviderList>>>;
@@ -12,11 +12,12 @@ export async function openProviderList(orgId: number, config: SendingConfig, unt
   const connector = getConnector(config.provider);
   if (!connector?.suppressionList) return undefined;
   const { suppressionList } = connector;
-  const credentials = (await decryptCredentials(orgId, config)) as Record<string, string>;
+  const provider = { key: config.provider, name: traitsOf(config.provider).name };
+  const credentials = (await openCredentials(orgId, config)) as Record<string, string>;
   const headers = connector.headers(credentials);
   const account: ConnectAccount = {
     credentials,
-    api: createProviderApi(getProvider(config.provider)!, { credentials, headers }, until),
+    api: createProviderApi(provider, { credentials, headers }, until),
     // Lists need no webhook.
     webhook: { url: "", secret: undefined, name: "", snsTopic: undefined },
   };

@@ -101,22 +101,38 @@ export class ConnectFailure extends Error {
   }
 }
 
+/**
+ * The outcome of an error that is a `ConnectFailure`. Connectors are loaded lazily with a class of
+ * their own, so `instanceof` does not tell.
+ */
+export const failureOf = (error: unknown): StepOutcome | undefined =>
+  error instanceof Error && "outcome" in error ? (error.outcome as StepOutcome) : undefined;
+
 /** A run makes at most so many requests. */
 const maxRequests = 40;
 const timeoutSeconds = 7;
 
 /** No request starts after `notAfter`. */
 export function createProviderApi<C>(
-  provider: ProviderAdapter,
-  { credentials, headers }: { credentials: C; headers: Record<string, string> },
+  provider: Pick<ProviderAdapter, "key" | "name">,
+  {
+    credentials,
+    headers,
+    webhookSecret,
+  }: { credentials: C; headers: Record<string, string>; webhookSecret?: string | undefined },
   notAfter: Date,
 ): ProviderApi {
-  const secrets = [...Object.values(headers), ...secretsOf(credentials as Record<string, unknown>)];
+  const secrets = [
+    ...Object.values(headers),
+    ...secretsOf(credentials as Record<string, unknown>),
+    // A provider may repeat the address of the webhook in an error.
+    ...(webhookSecret ? [webhookSecret, encodeURIComponent(webhookSecret)] : []),
+  ];
   let requests = 0;
   return async ({ accepts = [], method = "GET", ...request }) => {
     requests += 1;
     if (requests > maxRequests) throw new ConnectFailure({ code: "no_answer" });
-    const response = await requestProvider(provider, {
+    const response = await requestProvider(provider.key, {
       ...request,
       method,
       headers: { ...headers, ...request.headers },
