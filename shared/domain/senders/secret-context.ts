@@ -1,5 +1,5 @@
-// What the secrets of a sending config are encrypted with. Kept apart so that those who only decrypt
-// do not load the provider adapters.
+// What the secrets of a sending config are encrypted with. Kept apart so that those who only
+// decrypt do not load the provider adapters.
 import * as encryption from "../../adapters/kms/encryption.ts";
 import type { SendingConfig } from "./sending-config-schema.ts";
 
