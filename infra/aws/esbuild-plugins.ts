@@ -121,7 +121,7 @@ export const lazyModules = [
   "shared/adapters/dns/queries.ts",
   "shared/adapters/smtp/smtp-client.ts",
   "shared/adapters/stripe/stripe-client.ts",
-  "shared/providers/connect/connectors.ts",
+  "shared/providers/connect/lookup.ts",
   "shared/domain/identity/password-strength.ts",
   "shared/pages/unsubscribe-pages.ts",
 ];

@@ -10,7 +10,7 @@ import {
   fullRecordName,
   isOurs,
 } from "../../shared/providers/connect/connector.ts";
-import { getConnector } from "../../shared/providers/connect/connectors.ts";
+import { getConnector } from "../../shared/providers/connect/lookup.ts";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { getProvider } from "../../shared/providers/registry.ts";
 import { connectRequests } from "../fixtures/connect-requests.ts";

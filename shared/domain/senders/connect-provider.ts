@@ -20,7 +20,7 @@ import {
   createProviderApi,
   failureOf,
 } from "../../providers/connect/connector.ts";
-import { getConnector } from "../../providers/connect/connectors.ts";
+import { getConnector } from "../../providers/connect/lookup.ts";
 import {
   type ConnectStep,
   connectStates,

@@ -1,6 +1,6 @@
 // The suppression list of the provider of a sending config.
 import { type ConnectAccount, createProviderApi } from "../../providers/connect/connector.ts";
-import { getConnector } from "../../providers/connect/connectors.ts";
+import { getConnector } from "../../providers/connect/lookup.ts";
 import { traitsOf } from "../../providers/traits.ts";
 import { openCredentials } from "./secret-context.ts";
 import type { SendingConfig } from "./sending-config-schema.ts";
