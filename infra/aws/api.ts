@@ -7,8 +7,7 @@ import {
   HttpApi,
 } from "aws-cdk-lib/aws-apigatewayv2";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
-import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { Function as Lambda } from "aws-cdk-lib/aws-lambda";
+import { CfnPermission, type Function as Lambda } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
@@ -104,8 +103,10 @@ export class ApiConstruct extends Construct {
     for (const routeKey of routeKeys)
       new CfnRoute(scope, routeKey, { apiId, routeKey, target: `integrations/${integration.ref}` });
     for (const callers of new Set(routeKeys.map(callersOf)))
-      fn.addPermission(callers, {
-        principal: new ServicePrincipal("apigateway.amazonaws.com"),
+      new CfnPermission(scope, `${name}-${callers}`, {
+        action: "lambda:InvokeFunction",
+        functionName: fn.functionArn,
+        principal: "apigateway.amazonaws.com",
         sourceArn: Stack.of(this).formatArn({
           service: "execute-api",
           resource: apiId,

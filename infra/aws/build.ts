@@ -30,7 +30,7 @@ export interface FunctionBundle {
   lazyBytes: number;
 }
 
-export const maxBundleBytes = 550_000;
+export const maxBundleBytes = 575_000;
 const root = join(import.meta.dirname, "../..");
 const kinds: FunctionKind[] = ["http", "queue", "schedule"];
 
