@@ -102,8 +102,9 @@ export class ApiConstruct extends Construct {
     });
     for (const routeKey of routeKeys)
       new CfnRoute(scope, routeKey, { apiId, routeKey, target: `integrations/${integration.ref}` });
+    const permissions = new Construct(scope, `${name}-permissions`);
     for (const callers of new Set(routeKeys.map(callersOf)))
-      new CfnPermission(scope, `${name}-${callers}`, {
+      new CfnPermission(permissions, callers, {
         action: "lambda:InvokeFunction",
         functionName: fn.functionArn,
         principal: "apigateway.amazonaws.com",
