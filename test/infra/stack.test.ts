@@ -390,6 +390,7 @@ describe("stateful resources", () => {
       expect.objectContaining({ Prefix: "attachments/", ExpirationInDays: 100, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "bodies/", ExpirationInDays: 100, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "secure/", ExpirationInDays: 400, Status: "Enabled" }),
+      expect.objectContaining({ Prefix: "inbound/", ExpirationInDays: 70, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "exports/", ExpirationInDays: 7, Status: "Enabled" }),
       expect.objectContaining({
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
