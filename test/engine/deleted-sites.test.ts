@@ -57,7 +57,7 @@ const exceptions = [
   ),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
-  ..."segment sso stock-photos suppressions system tracking unsubscribe validate".split(" "),
+  ..."segment sso stock-photos suppressions system t tracking unsubscribe validate".split(" "),
   ..."verify-email view webhooks wh why".split(" "),
 ];
 const segmentOf = ({ signature }: RouteEntry): string => signature.split("/")[1]!;

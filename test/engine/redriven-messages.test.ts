@@ -434,6 +434,17 @@ const testedElsewhere: { queue: QueueName; job?: JobName; file: string; title: s
     title: "events are counted once after a crash at any step and a redelivery with %s",
   },
   {
+    queue: "inbound",
+    file: "inbound-emails",
+    title: "is stored once, and its reply told once, however often it comes and workers crash",
+  },
+  {
+    queue: "jobs",
+    job: "pull-suppressions",
+    file: "provider-suppressions",
+    title: "nothing is lost or counted twice when the worker %s",
+  },
+  {
     queue: "stepTasks",
     file: "sequence-tasks",
     title: "is made and its response stored once after a crash at any step",

@@ -22,10 +22,10 @@ const operations = listOperations(api);
 const check = schemaChecker(api);
 
 /**
- * Webhooks that need a signature of the provider: see test/http/provider-webhooks.test.ts and
- * test/unit/provider-webhooks.test.ts.
+ * Requests of providers, with their signature or token: see test/http/provider-webhooks.test.ts,
+ * test/unit/provider-webhooks.test.ts and test/http/inbound-emails.test.ts.
  */
-const ofProviders = (key: string) => /^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.test(key);
+const ofProviders = (key: string) => /^POST \/api\/v1\/(webhooks|inbound)\/[a-z0-9]+$/.test(key);
 /** The sandbox verifies no addresses: see test/http/email-verification.test.ts. */
 const ofVerification = (key: string) => key.startsWith("POST /api/v1/auth/verify-email");
 /** Needs a verified domain and an OpenID Connect provider: see test/http/sso.test.ts. */

@@ -32,6 +32,7 @@ const watchedQueues = [
   queues.fanOut,
   queues.drain,
   queues.providerEvents,
+  queues.inbound,
   queues.forward,
   queues.submission,
   queues.advance,
