@@ -34,6 +34,7 @@ import {
 } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { type KeyRange, keys, type RecordKind, ranges, zeroPad } from "../keys.ts";
+import { foldLetters } from "./fold-letters.ts";
 import {
   countSkipped,
   type PageRequest,
@@ -272,14 +273,11 @@ interface ListRequest extends PageRequest {
   search?: string | undefined;
 }
 
-const foldName = (text: string): string =>
-  text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-
 /** Names are compared here, because DynamoDB knows neither case nor accents. */
 function createNameFilter(search: string | undefined): (record: StoredRecord) => boolean {
   if (search === undefined) return () => true;
-  const folded = foldName(search);
-  return (record) => foldName((record as { name?: string }).name ?? "").includes(folded);
+  const folded = foldLetters(search);
+  return (record) => foldLetters((record as { name?: string }).name ?? "").includes(folded);
 }
 
 /**

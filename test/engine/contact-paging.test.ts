@@ -168,6 +168,22 @@ describe("the contact reader", () => {
   });
 });
 
+test("a search finds names by folded letters, and the letters themselves", async () => {
+  const { caller, siteId } = await createTestSite();
+  await upsert({ caller, siteId }, [
+    newContact("m@x.com", { firstName: "Jörg", lastName: "Müller" }),
+    newContact("s@x.com", { firstName: "Zoë", lastName: "Strauß" }),
+    newContact("plain@x.com", { firstName: "Ann", lastName: "Miller" }),
+  ]);
+  const find = async (search: string) =>
+    (await pages.list(caller, { limit: 10 }, { siteId, search })).items.map(({ email }) => email);
+  for (const text of ["müller", "MULLER", "mueller", "jorg", "joerg mue"])
+    expect(await find(text), text).toEqual(["m@x.com"]);
+  for (const text of ["zoe", "Zoë", "strauss", "strauß"])
+    expect(await find(text), text).toEqual(["s@x.com"]);
+  expect(await find("miller")).toEqual(["plain@x.com"]);
+});
+
 test("a search without siteId finds contacts of all sites once, and only one site for a bound key", async () => {
   const shop = await createTestSite();
   const second = await sites.create(shop.caller, sites.NewSite.parse({ name: "Second" }));

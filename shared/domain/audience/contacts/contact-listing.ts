@@ -38,6 +38,7 @@ import {
   ExternalId,
   groupAttribute,
 } from "./contact-schema.ts";
+import { searchCondition } from "./contact-search-text.ts";
 import * as contacts from "./contacts.ts";
 import { getContactIds } from "./external-ids.ts";
 
@@ -55,7 +56,9 @@ export const ContactFilter = z.object({
     .min(1)
     .max(200)
     .optional()
-    .describe("Part of the email address or the name, ignoring case."),
+    .describe(
+      "Part of the email address or the name, ignoring case. `muller` and `mueller` find Müller.",
+    ),
   status: z.enum(contactStatuses).optional().describe("Only items with this status."),
   tagId: Id.optional().describe("Only contacts with this tag."),
   listId: Id.optional().describe("Only contacts on this list."),
@@ -221,7 +224,7 @@ const plainConditions = ({
 }: Pick<ContactFilter, "search" | "status" | "externalId">): Condition[] => [
   ...(externalId === undefined ? [] : [equals("externalId", externalId)]),
   ...(status === undefined ? [] : [equals("status", status)]),
-  ...(search === undefined ? [] : [contains("search", search.toLowerCase())]),
+  ...(search === undefined ? [] : [searchCondition(search)]),
 ];
 
 /** The requested site, or the site that the tag, list or segment belongs to. */

@@ -261,8 +261,8 @@ export interface ContactItem {
   lastOpenedAt?: string;
   lastClickedAt?: string;
   /**
-   * For search: lower-case email, a line break and the name. The line break marks the end of the
-   * email.
+   * For search: lower-case email, name, and other spellings of both, a line each. The line break
+   * marks the end of the email.
    */
   search: string;
   /**

@@ -1,6 +1,8 @@
 // Texts of a contact that searches and segments compare.
 import { isDeepStrictEqual } from "node:util";
+import { any, type Condition, contains } from "../../../adapters/dynamodb/conditions.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { foldLetters, spellOutLetters } from "../../../kernel/fold-letters.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
 type SearchableFields = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
@@ -50,7 +52,15 @@ function foldValue(value: unknown): string | string[] | undefined {
 }
 
 function searchText({ email, firstName, lastName }: SearchableFields): string {
-  const text = `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
-  const compared = normalizeEmail(email);
-  return compared === email.toLowerCase() ? text : `${text}\n${compared}`;
+  const name = [firstName, lastName].filter(Boolean).join(" ").toLowerCase();
+  const spellings = [foldLetters(name), spellOutLetters(name), normalizeEmail(email)];
+  const known = [email.toLowerCase(), name];
+  const others = [...new Set(spellings)].filter((one) => !known.includes(one));
+  return [...known, ...others].join("\n");
+}
+
+/** Finds contacts with the text in their email or name, also with its letters folded. */
+export function searchCondition(text: string): Condition {
+  const forms = [...new Set([text.toLowerCase(), foldLetters(text)])];
+  return any(...forms.map((form) => contains("search", form)));
 }

@@ -1,7 +1,6 @@
 // Adds contacts to groups and removes them, many at once: one transaction per membership shard, so
 // that the counter of the shard changes with its members.
 
-import { contains } from "../../../adapters/dynamodb/conditions.ts";
 import { ConditionFailed, write } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
 import { invalid } from "../../../errors.ts";
@@ -12,6 +11,7 @@ import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import type { GroupKey, GroupKind } from "../../../keys.ts";
 import * as contactReader from "../contacts/contact-reader.ts";
 import { type Contact, type ContactItem, groupAttribute } from "../contacts/contact-schema.ts";
+import { searchCondition } from "../contacts/contact-search-text.ts";
 import * as contacts from "../contacts/contacts.ts";
 import { type ChangeContext, contactReactions } from "../contacts/reactions.ts";
 import type * as groups from "./groups.ts";
@@ -172,9 +172,7 @@ export async function searchCandidates(
   const { items, next } = await contactReader.readSitePage(
     { orgId: caller.orgId, siteId },
     request,
-    {
-      filter: contains("search", text.toLowerCase()),
-    },
+    { filter: searchCondition(text) },
   );
   const contactsForApi = await contacts.toApiAll(caller.orgId, items);
   return {
