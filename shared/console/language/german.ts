@@ -71,6 +71,7 @@ export const german: Catalog = {
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
   "Created {time}": "Erstellt {time}",
+  "Discard it": "Verwerfen",
   "Emails are sent with it, so it changes only when you save it.":
     "Damit werden E-Mails gesendet, darum ändert sie sich erst, wenn Sie speichern.",
   Emoji: "Emoji",
@@ -84,6 +85,7 @@ export const german: Catalog = {
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
   "Insert an emoji: {label}": "Emoji einfügen: {label}",
+  "Keep writing": "Weiterschreiben",
   ["Let your provider pass on received email: the guide “Inbound email” of the API " +
     "reference says how."]:
     "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
@@ -129,6 +131,7 @@ export const german: Catalog = {
   Underline: "Unterstrichen",
   "Unsubscribed by email": "Per E-Mail abgemeldet",
   "Used by:": "Benutzt von:",
+  "What you typed is not saved.": "Ihre Eingabe ist nicht gespeichert.",
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
   "Write something": "Schreiben Sie etwas",
   "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",

@@ -1,6 +1,7 @@
 import { Button, Modal } from "@mantine/core";
-import { type FormEvent, type ReactNode, useId } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from "react";
 import { doneTextOf } from "../format.ts";
+import { t } from "../language/translate.ts";
 import { ErrorNote } from "./error-note.tsx";
 
 /** What a form starts, as `useChange` returns it. */
@@ -9,6 +10,7 @@ interface Submission {
   /** Sets what is shown when it is done. */
   announce?(text: string | undefined): void;
   isPending: boolean;
+  isSuccess?: boolean;
   error: unknown;
 }
 
@@ -78,11 +80,43 @@ interface FormDialogProps extends Omit<FormProps, "className"> {
   onClose(): void;
 }
 
-/** A form that a button opens. */
+/** A form that a button opens. It asks before it is closed with what somebody typed. */
 export function FormDialog({ title, opened, onClose, ...form }: FormDialogProps) {
+  const [isTyped, setTyped] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  useEffect(() => {
+    if (opened) return;
+    setTyped(false);
+    setAsking(false);
+  }, [opened]);
+  const close = () => {
+    if (isTyped && !form.submission.isSuccess && !isAsking) setAsking(true);
+    else onClose();
+  };
+  const typing = {
+    onInput: () => {
+      setTyped(true);
+      setAsking(false);
+    },
+  };
   return (
-    <Modal opened={opened} onClose={onClose} title={title} lockScroll={false}>
-      <Form {...form} />
+    <Modal opened={opened} onClose={close} title={title} lockScroll={false}>
+      <div {...typing}>
+        <Form {...form} />
+      </div>
+      {isAsking && (
+        <div className="error-note" role="alert">
+          <p>{t("What you typed is not saved.")}</p>
+          <div className="buttons">
+            <Button variant="default" size="xs" onClick={() => setAsking(false)}>
+              {t("Keep writing")}
+            </Button>
+            <Button variant="default" size="xs" onClick={onClose}>
+              {t("Discard it")}
+            </Button>
+          </div>
+        </div>
+      )}
     </Modal>
   );
 }
