@@ -237,6 +237,28 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     expect(problems).toEqual([]);
   });
 
+  it("a dialog asks before it is closed with what was typed", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    await page.getByText("1 contact").first().waitFor();
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Email", exact: true }).fill("new@shop.example");
+    await page.keyboard.press("Escape");
+    await dialog.getByText("What you typed is not saved.").waitFor();
+    await dialog.getByRole("button", { name: "Keep writing" }).click();
+    await dialog.getByText("What you typed is not saved.").waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Discard it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    // Nothing was typed, so nothing is asked.
+    await page.keyboard.press("c");
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+  });
+
   it("a form is designed, filled in by a visitor, and shows the evidence of consent", async () => {
     const { email } = await accountWithContacts(1);
     const { page, problems } = await openSignedIn(browser, { email, path: "/forms" });

@@ -109,6 +109,10 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("combobox", { name: "Tags for all of them" }).fill("autumn");
     await page.keyboard.press("Enter");
+    const lists = page.getByRole("combobox", { name: "Lists for all of them" });
+    await lists.fill("Autumn people");
+    await page.getByRole("option", { name: "Make “Autumn people”" }).click();
+    await page.getByText("Autumn people", { exact: true }).first().waitFor();
     // The import stays in its middle, however fast the service is.
     await page.route(/\/imports\/\d+$/, async (route) => {
       const response = await route.fetch();

@@ -90,6 +90,7 @@ export const german: Catalog = {
     "reference says how."]:
     "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
     "email“ der API-Referenz sagt, wie.",
+  "Make “{name}”": "„{name}“ anlegen",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
@@ -124,6 +125,7 @@ export const german: Catalog = {
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
+  "Type a name to make a new list.": "Geben Sie einen Namen ein, um eine neue Liste anzulegen.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
   "Type the whole address, such as https://shop.example/a.png":

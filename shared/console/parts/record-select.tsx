@@ -11,7 +11,10 @@ import {
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useChange } from "../data/changes.ts";
 import { type CountedName, type NamedGroup, queries } from "../data/queries.ts";
+import { t } from "../language/translate.ts";
+import { ErrorNote } from "./error-note.tsx";
 import { recordOptions } from "./filters.tsx";
 
 interface NamedChoice {
@@ -70,7 +73,7 @@ export function RecordSelect(given: RecordSelectProps) {
   const label = names.find(({ id }) => id === value)?.name;
   return (
     <Select
-      nothingFoundMessage="There is none"
+      nothingFoundMessage={t("There is none")}
       {...props}
       searchable
       data={recordOptions(names.filter(({ id }) => id !== without))}
@@ -85,21 +88,41 @@ export function RecordSelect(given: RecordSelectProps) {
 type RecordMultiSelectProps = Pick<NamedChoice, "group" | "siteId"> & {
   value: readonly number[];
   onChange(ids: number[]): void;
+  /** Makes a record with the name that was typed, if none has it. Returns its id. */
+  onCreate?(name: string): Promise<number>;
 } & Omit<MultiSelectProps, "data" | "value" | "onChange" | "searchable">;
 
+/** The value of the option that makes a new record. */
+const newRecord = "new";
+
 export function RecordMultiSelect(props: RecordMultiSelectProps) {
-  const { group, siteId, value, onChange, ...shown } = props;
+  const { group, siteId, value, onChange, onCreate, ...shown } = props;
   const [text, setText] = useState("");
   const names = useNamedRecords({ group, siteId, text, chosen: value });
+  const name = text.trim();
+  const isKnown = names.some((one) => one.name.toLowerCase() === name.toLowerCase());
+  const creating = useChange({
+    run: (wanted: string) => onCreate!(wanted),
+    refreshes: [group],
+    onDone: (id) => onChange([...value, id]),
+  });
+  const offer = { value: newRecord, label: t("Make “{name}”", { name }) };
+  const choose = (ids: string[]) => {
+    if (ids.includes(newRecord)) creating.mutate(name);
+    else onChange(ids.map(Number));
+  };
   return (
-    <MultiSelect
-      nothingFoundMessage="There is none"
-      {...shown}
-      searchable
-      data={recordOptions(names)}
-      value={value.map(String)}
-      onChange={(ids) => onChange(ids.map(Number))}
-      onSearchChange={setText}
-    />
+    <>
+      <MultiSelect
+        nothingFoundMessage={t("There is none")}
+        {...shown}
+        searchable
+        data={[...recordOptions(names), ...(onCreate && name && !isKnown ? [offer] : [])]}
+        value={value.map(String)}
+        onChange={choose}
+        onSearchChange={setText}
+      />
+      <ErrorNote error={creating.error} />
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { Select, Switch } from "@mantine/core";
 import type { Import } from "pennymail";
+import { api } from "../../data/client.ts";
 import { t } from "../../language/translate.ts";
 import { RecordMultiSelect, TagNamesInput } from "../../parts/record-select.tsx";
 
@@ -90,7 +91,9 @@ export function ImportOptions({ siteId, options, onChange }: ImportOptionsProps)
         group="lists"
         siteId={siteId}
         label={t("Lists for all of them (optional)")}
+        description={t("Type a name to make a new list.")}
         maxValues={20}
+        onCreate={async (name) => (await api.lists.create({ siteId, name })).id}
         value={options.listIds.map(Number)}
         onChange={(listIds) => change({ listIds: listIds.map(String) })}
       />
