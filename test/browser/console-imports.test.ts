@@ -296,7 +296,7 @@ describe.skipIf(!inject("chromium"))("imports in the console", () => {
     const path = `/templates/${expectStatus(201, created).body.data.id}`;
     const { page, problems } = await openSignedIn(browser, { email: account.email, path });
     await page.getByText("Hello").first().waitFor();
-    await page.getByRole("button", { name: "Insert a field" }).click();
+    await page.getByRole("button", { name: "Insert a field", exact: true }).click();
     await page.getByRole("menuitem", { name: "Shoe size" }).click();
     await page.getByText("{{ shoeSize }}").first().waitFor();
     expect(problems).toEqual([]);
