@@ -5,7 +5,7 @@
 import { captchaProviders } from "../domain/forms/captcha-providers.ts";
 import { formPageWording } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
-import { captchaScript, type FormView, renderForm } from "./form-html.ts";
+import { captchaScript, type FormView, renderEmbeddedForm } from "./form-html.ts";
 
 interface EmbeddedForm extends FormView {
   pending: boolean;
@@ -14,7 +14,7 @@ interface EmbeddedForm extends FormView {
 
 /** HTML to paste into a page. It works without script and leads to the thank-you page. */
 export const formSnippet = (view: FormView): string =>
-  `${html`${[renderForm(view), captchaScript(view)]}`.html}\n`;
+  `${html`${[renderEmbeddedForm(view), captchaScript(view)]}`.html}\n`;
 
 export function formEmbedScript(embedded: EmbeddedForm): string {
   const { formId, design, language, pending, redirectUrl } = embedded;
@@ -34,7 +34,7 @@ export function formEmbedScript(embedded: EmbeddedForm): string {
   };
   const traits = embedded.captcha && captchaProviders[embedded.captcha.provider];
   const captcha = traits && [traits.globalName, traits.className, traits.scriptUrl];
-  return buildScript(formId, renderForm(embedded), {
+  return buildScript(formId, renderEmbeddedForm(embedded), {
     ...{ done, failed, to: redirectUrl },
     ...(captcha && { captcha }),
   });
@@ -61,7 +61,8 @@ const style = minify(`<style>
 .pennymail label{display:block}
 .pennymail :is(input:not([type=checkbox]),select,textarea){
   display:block;box-sizing:border-box;width:100%;max-width:30rem;font:inherit;padding:.4em}
-.pennymail button{font:inherit;padding:.5em 1.2em}
+.pennymail button{font:inherit;padding:.5em 1.2em;cursor:pointer}
+.pennymail button[style]{border:0;border-radius:.4em}
 .pennymail [aria-invalid]{outline:2px solid #b3261e}
 </style>`);
 

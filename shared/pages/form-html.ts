@@ -43,6 +43,18 @@ ${captchaWidget(view)}<p>${button}</p>
 </form>`;
 }
 
+/** The form with its heading and text, for the pages of others. */
+export const renderEmbeddedForm = (view: FormView): Html => {
+  const { title, description } = view.design;
+  return html`${[title && html`<h2>${title}</h2>`, paragraphs(description), renderForm(view)]}`;
+};
+
+export const paragraphs = (text: string | undefined): Html =>
+  html`${(text ?? "")
+    .split(/\n+/)
+    .filter(Boolean)
+    .map((line) => html`<p>${line}</p>`)}`;
+
 /** The element that the script of the provider turns into a CAPTCHA. */
 function captchaWidget({ captcha, language }: FormView): Html | false {
   if (!captcha) return false;

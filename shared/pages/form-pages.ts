@@ -8,7 +8,14 @@ import {
   invalidLinkWording,
 } from "../email/wording/by-topic.ts";
 import { type Html, html } from "../kernel/html.ts";
-import { captchaScript, type FormView, fieldId, fieldLabel, renderForm } from "./form-html.ts";
+import {
+  captchaScript,
+  type FormView,
+  fieldId,
+  fieldLabel,
+  paragraphs,
+  renderForm,
+} from "./form-html.ts";
 import { renderPage } from "./page-layout.ts";
 
 export function renderFormPage(view: FormView): string {
@@ -26,12 +33,6 @@ export function renderFormPage(view: FormView): string {
     ],
   });
 }
-
-const paragraphs = (text: string | undefined): Html =>
-  html`${(text ?? "")
-    .split(/\n+/)
-    .filter(Boolean)
-    .map((line) => html`<p>${line}</p>`)}`;
 
 /** Links to the fields with errors. The error texts stand at the fields. */
 function errorSummary({ formId, design, language, errors = [] }: FormView): Html {

@@ -224,6 +224,9 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     expect(
       await page.evaluate("document.querySelector('#before').nextElementSibling.className"),
     ).toContain("pennymail");
+    // Heading, text and button are those of the preview and of the form's own page.
+    await page.getByRole("heading", { name: designJson.title, level: 2 }).waitFor();
+    await page.getByText("News, once a month.", { exact: true }).waitFor();
     await fit(page, "embedded");
     await page.evaluate("document.querySelector('form').noValidate = true");
     await fill(page, "nobody");
