@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Navigate, useParams } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import { useMemo, useState } from "react";
 import { queries } from "../../data/queries.ts";
@@ -20,6 +20,9 @@ export function TemplateScreen() {
         error={error}
       />
     );
+  const { campaignId } = template;
+  if (campaignId !== null)
+    return <Navigate to="/campaigns/$id/email" params={{ id: campaignId }} replace />;
   return <TemplateEditor key={template.id} template={template} />;
 }
 

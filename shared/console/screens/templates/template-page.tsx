@@ -59,7 +59,7 @@ export function TemplatePage(props: TemplatePageProps) {
       }
       onReload={onReload}
     >
-      <TemplateUses id={template.id} />
+      {!owner && <TemplateUses id={template.id} />}
       {children}
     </VersionedPage>
   );
