@@ -51,7 +51,7 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     name: "Events lose the id that their provider gave them",
-    file: "shared/domain/delivery-events/receive-webhook.ts",
+    file: "shared/domain/delivery-events/enqueue-provider-events.ts",
     code: "({ ...event, id: first + i })",
     replacement: "({ ...event, id: first + i, providerEventId: String(first + i) })",
     seed: 6,
