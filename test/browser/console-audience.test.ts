@@ -84,6 +84,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByText("ann@example.com stays.").waitFor();
     await action.click();
     await page.getByRole("heading", { name: "Ann" }).waitFor();
+    await page.getByRole("tab", { name: "Timeline" }).click();
     await page.getByText("The contact old@example.com was merged into this one").waitFor();
     await page.getByText("Got the tag “gold”").waitFor();
     expect(problems).toEqual([]);
