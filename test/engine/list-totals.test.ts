@@ -29,8 +29,8 @@ interface Listed {
 
 /**
  * Lists without a total. Reports read all contacts of a site, custom events are counted per contact
- * only, actions on contacts are a log that expires, and jobs are read from an index of all records
- * that run.
+ * only, actions on contacts and received mail are logs that expire, and jobs are read from an index
+ * of all records that run.
  */
 const uncounted = [
   ...["multi-sequence", "stalled-enrollments", "unengaged-contacts", "no-sequences"].map(
@@ -38,6 +38,7 @@ const uncounted = [
   ),
   "GET /events/custom",
   "GET /contact-actions",
+  "GET /inbound-emails",
   "GET /jobs",
 ];
 

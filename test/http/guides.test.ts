@@ -123,6 +123,25 @@ describe.skipIf(!hasShell)("the guide", () => {
     expect(JSON.parse(changed!).data.tracking).toBe("own");
   });
 
+  test("Zapier, Make, n8n and Activepieces subscribes a flow and reports an event once", async () => {
+    const { client, env } = await createReader();
+    const title = "Zapier, Make, n8n and Activepieces";
+    const { commands, results, folder } = openGuide(title, {
+      "https://hooks.tool.example/catch/1/abc": "http://127.0.0.1:9/hook",
+    });
+    const [subscribe, report] = commands;
+    await runCommands([subscribe!, results[0]!], { folder, env });
+    await runCommands([report!], { folder, env });
+    await runCommands([report!], { folder, env });
+    const { contacts } = expectStatus(
+      200,
+      await client.call<{ contacts: { id: number; email: string }[] }>("GET", "/contacts"),
+    ).body.data;
+    expect(contacts).toMatchObject([{ email: "ada@example.com" }]);
+    const events = await client.call<{ events: object[] }>("GET", "/events/custom");
+    expect(events.body.data.events).toMatchObject([{ eventName: "deal_won" }]);
+  });
+
   // Before the guides that move the clock: signatures are refused if their time is far from now.
   test("Webhook receiver has receivers that take a signed delivery and no other", async () => {
     const { env } = await createReader();

@@ -17,6 +17,7 @@ const guideNames = [
   "webhook-receiver",
   "website",
   "segment",
+  "automation-tools",
   "custom-domain",
   "missing-email",
   "sandbox",
