@@ -39,7 +39,10 @@ describe.skipIf(!inject("chromium"))("pictures in the console", () => {
     await page.goto(page.url());
     await page.getByText("harbour").first().click();
     await page.getByRole("button", { name: "Delete picture" }).click();
-    await page.getByRole("button", { name: "Delete picture" }).last().click();
+    await page
+      .getByRole("dialog", { name: "Delete “harbour”" })
+      .getByRole("button", { name: "Delete picture" })
+      .click();
     await page.getByText("No picture yet").waitFor();
   });
 });

@@ -122,6 +122,7 @@ export const german: Catalog = {
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
   "There is no sequence.": "Es gibt keine Automation.",
+  "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",

@@ -173,7 +173,7 @@ function PictureDialog({ picture, mayWrite, onClose }: PictureDialogProps) {
         isDangerous
         target={deleted}
         change={deleting}
-        usesNote="They would show an empty place instead."
+        usesNote={t("They would show an empty place instead.")}
         onClose={() => setDeleted(undefined)}
       >
         {t("Emails that were sent with this picture show it no longer.")}
