@@ -127,7 +127,13 @@ const mailTypes: Record<InboundMailProvider, Record<string, z.ZodType>> = {
     }),
   },
   resend: mailAsJson,
-  mime: { "message/rfc822": z.string().max(maxMailBytes).describe("The email as it is.") },
+  // Generators of clients know text, but not message/rfc822.
+  mime: {
+    "text/plain": z
+      .string()
+      .max(maxMailBytes)
+      .describe("The email as it is. Any content type is accepted, also `message/rfc822`."),
+  },
 };
 
 const nameOf = (key: InboundMailProvider): string =>

@@ -81,5 +81,5 @@ export const inboundMailExamples: Record<string, unknown> = {
     type: "email.received",
     data: { email_id: "56761188-7520-42d8-8898-ff6fc54ce618", to: [to] },
   },
-  "receiveMimeInbound message/rfc822": mime,
+  "receiveMimeInbound text/plain": mime,
 };
