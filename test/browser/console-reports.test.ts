@@ -171,10 +171,10 @@ describe.skipIf(!inject("chromium"))("reports and rules in the console", () => {
         { path: "/reports", ready: (page) => page.getByRole("img", { name: /^Line/ }).waitFor() },
         { path: "/reports/contacts", ready: (page) => page.getByText("Nobody").waitFor() },
         { path: "/reports/topics", ready: (page) => page.getByText("No topic yet").waitFor() },
+        // A deletion is sent after eight seconds, so this screen is judged without its toast.
         {
           path: "/reports/schedules",
           ready: (page) => page.getByText("boss@shop.example").waitFor(),
-          open: (page) => page.getByRole("button", { name: "Delete" }).click(),
         },
         { path: "/scoring", ready: (page) => page.getByText("Prices").waitFor() },
         {
