@@ -331,35 +331,58 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await expect.poll(() => subject.textContent()).toBe("Theirs again");
   });
 
-  it("a template that nothing sends saves itself, and another one waits for its button", async () => {
+  it("the email of a draft campaign saves itself, and a template waits for its button", async () => {
     const account = await accountWithTemplate("welcome");
     const { email, call, siteId, templateId } = account;
-    const path = `/templates/${templateId}`;
+    const draft = { siteId, name: "Spring", content: { copyOf: templateId } };
+    const { id: campaignId, ownTemplateId } = expectStatus(
+      201,
+      await call<{ id: number; ownTemplateId: number }>("POST", "/campaigns", draft),
+    ).body.data;
+    const path = `/campaigns/${campaignId}/email`;
     const { page, problems } = await openSignedIn(browser, { email, path });
-    const subject = page.getByRole("textbox", { name: "Subject" });
-    await subject.fill("Saved by itself");
+    const write = async (text: string) => {
+      await page.getByRole("textbox", { name: "Heading" }).first().click();
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.insertText(text);
+    };
+    const readHtml = async (id: number) => (await readTemplate(account, id)).html;
+    await write("Saved by itself");
     await page.getByText("Saved", exact).waitFor();
-    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Saved by itself" });
+    expect(await readHtml(ownTemplateId)).toContain("Saved by itself");
     // It is saved on the way to another page, too.
-    await subject.fill("Saved on the way");
-    await page.getByRole("link", { name: "Templates" }).last().click();
-    await page.getByText("Saved on the way").waitFor();
+    await write("Saved on the way");
+    await page.getByRole("link", { name: "Back to the campaign" }).click();
+    await expect.poll(() => readHtml(ownTemplateId)).toContain("Saved on the way");
 
+    // Programs can send a template by its id.
+    await page.goto(`${base}/app/templates/${templateId}`);
+    await write("Half written");
+    await page.waitForTimeout(4000);
+    expect(await readHtml(templateId)).not.toContain("Half written");
+    await page.getByRole("button", { name: "Save template" }).click();
+    await page.getByText("Saved", exact).waitFor();
+    expect(await readHtml(templateId)).toContain("Half written");
+    expect(problems).toEqual([]);
+  });
+
+  it("a template names what uses it, and whether email is sent with what is saved", async () => {
+    const account = await accountWithTemplate("welcome");
+    const { email, call, siteId, templateId } = account;
     const config = await createSendingConfig(account, base, "postmark");
     expectStatus(200, await call("POST", `/sending-configs/${config}/verify`));
     const fields = { siteId, name: "Hello", sendingConfigId: config };
     const sequence = expectStatus(201, await call<{ id: number }>("POST", "/sequences", fields));
     const { id } = sequence.body.data;
     expectStatus(201, await call("POST", `/sequences/${id}/steps`, { type: "email", templateId }));
+    const path = `/templates/${templateId}`;
+    const { page, problems } = await openSignedIn(browser, { email, path });
+    const warning = page.getByText("Emails are sent with what you save.");
+    await page.getByRole("link", { name: "Hello", exact: true }).waitFor();
+    expect(await warning.count()).toBe(0);
     expectStatus(200, await call("PUT", `/sequences/${id}`, { status: "active" }));
-    await page.goto(`${base}/app${path}`);
-    await page.getByText("it changes only when you save it").waitFor();
-    await subject.fill("Half written");
-    await page.waitForTimeout(4000);
-    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Saved on the way" });
-    await page.getByRole("button", { name: "Save template" }).click();
-    await page.getByText("Saved", exact).waitFor();
-    expect(await readTemplate(account, templateId)).toMatchObject({ subject: "Half written" });
+    await page.reload();
+    await warning.waitFor();
     expect(problems).toEqual([]);
   });
 

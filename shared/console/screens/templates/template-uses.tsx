@@ -22,7 +22,7 @@ export function useTemplateUses(id: number) {
   };
 }
 
-/** Who is affected by a change. */
+/** Names the sequences and campaigns that a change of the template affects. */
 export function TemplateUses({ id }: { id: number }) {
   const { uses, isLive } = useTemplateUses(id);
   if (uses.length === 0) return null;
@@ -35,7 +35,7 @@ export function TemplateUses({ id }: { id: number }) {
           <UseLink use={use} />
         </span>
       ))}
-      . {isLive && t("Emails are sent with it, so it changes only when you save it.")}
+      . {isLive && t("Emails are sent with what you save.")}
     </p>
   );
 }

@@ -14,8 +14,9 @@ interface SavingInput<Draft> {
 }
 
 /**
- * Saves the draft of a template, visual or code. It saves itself while no active sequence and no
- * scheduled campaign would send what is half written.
+ * Saves the draft of a template, visual or code. Only the email of a campaign that is not sent yet
+ * saves itself. Programs can send every other template by its id, so nobody knows whether text that
+ * is half written would go out.
  */
 export function useTemplateSaving<Draft>(input: SavingInput<Draft>): VersionedSaving {
   const { template, toChanges, ...rest } = input;
@@ -23,7 +24,7 @@ export function useTemplateSaving<Draft>(input: SavingInput<Draft>): VersionedSa
   return useVersionedSaving({
     ...rest,
     stored: template,
-    savesItself: isLive === false,
+    savesItself: template.campaignId !== null && isLive === false,
     run: async (draft, base) =>
       api.templates.update(template.id, { ...(await toChanges(draft)), ...base }),
     conflictCode: "template_changed",
