@@ -10,7 +10,6 @@ interface Submission {
   /** Sets what is shown when it is done. */
   announce?(text: string | undefined): void;
   isPending: boolean;
-  isSuccess?: boolean;
   error: unknown;
 }
 
@@ -82,26 +81,29 @@ interface FormDialogProps extends Omit<FormProps, "className"> {
 
 /** A form that a button opens. It asks before it is closed with what somebody typed. */
 export function FormDialog({ title, opened, onClose, ...form }: FormDialogProps) {
-  const [isTyped, setTyped] = useState(false);
+  const [input, setInput] = useState<"none" | "typed" | "sent">("none");
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {
     if (opened) return;
-    setTyped(false);
+    setInput("none");
     setAsking(false);
   }, [opened]);
+  const isUnsaved = input === "typed" || (input === "sent" && Boolean(form.submission.error));
   const close = () => {
-    if (isTyped && !form.submission.isSuccess && !isAsking) setAsking(true);
+    if (isUnsaved && !isAsking) setAsking(true);
     else onClose();
   };
-  const typing = {
+  const watch = {
     onInput: () => {
-      setTyped(true);
+      setInput("typed");
       setAsking(false);
     },
+    // The form stops the event before it comes up to here.
+    onSubmitCapture: () => setInput("sent"),
   };
   return (
     <Modal opened={opened} onClose={close} title={title} lockScroll={false}>
-      <div {...typing}>
+      <div {...watch}>
         <Form {...form} />
       </div>
       {isAsking && (
