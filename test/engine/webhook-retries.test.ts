@@ -27,6 +27,7 @@ beforeAll(async () => {
 
 test("delivers each event in one call, with exactly the documented fields", async () => {
   const { caller, endpoint, secret, deliveries } = await createListener();
+  endpoint.answerText = `\u0007${"x".repeat(400)}`;
   const [first, second] = [
     ...createEvents(1, "bounce"),
     { ...createEvents(1, "click")[0]!, contactId: null, data: { url: "https://x.example" } },
@@ -59,7 +60,7 @@ test("delivers each event in one call, with exactly the documented fields", asyn
       attempts: 1,
       responseStatus: 200,
       requestBody: endpoint.deliveries.find(({ body }) => body.includes('"click"'))!.body,
-      responseBody: "",
+      responseBody: "x".repeat(300),
       error: null,
     },
     {

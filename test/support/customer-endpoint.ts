@@ -26,6 +26,8 @@ export interface CustomerEndpoint {
   answer:
     | EndpointAnswer
     | ((delivery: ReceivedDelivery) => EndpointAnswer | Promise<EndpointAnswer>);
+  /** The body of a response. */
+  answerText: string;
   /** The largest number of concurrent calls. */
   maxConcurrent: number;
   close(): void;
@@ -47,13 +49,16 @@ export async function startCustomerEndpoint(
     state.deliveries.push(delivery);
     const status = typeof state.answer === "function" ? await state.answer(delivery) : state.answer;
     if (status === "cut") request.socket.destroy();
-    else if (status !== "hang") response.writeHead(status).end();
+    else if (status !== "hang") response.writeHead(status).end(state.answerText);
   });
   const close = () => {
     server.closeAllConnections();
     server.close();
   };
-  const state: CustomerEndpoint = { url: "", deliveries: [], answer, maxConcurrent: 0, close };
+  const state: CustomerEndpoint = {
+    ...{ url: "", deliveries: [], answer, answerText: "" },
+    ...{ maxConcurrent: 0, close },
+  };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
   return state;
