@@ -67,7 +67,7 @@ async function publish({ caller }: TestAccount, domainId: number): Promise<void>
   }
 }
 
-/** Of each kind one: our secret, a secret of the provider, of the account, many parts. */
+/** One for each kind of secret: ours, the provider's, the account's; and SES, with many parts. */
 const interrupted = new Set<string>(["postmark", "resend", "mailgun", "ses"]);
 
 describe.each(webhookProviderKeys)("%s", (provider) => {

@@ -72,8 +72,7 @@ export const german: Catalog = {
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
   "Created {time}": "Erstellt {time}",
   "Discard it": "Verwerfen",
-  "Emails are sent with it, so it changes only when you save it.":
-    "Damit werden E-Mails gesendet, darum ändert sie sich erst, wenn Sie speichern.",
+  "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
   Emoji: "Emoji",
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
@@ -165,8 +164,7 @@ export const german: Catalog = {
   "Send a campaign": "Kampagne senden",
   "The campaign gets a copy. What you change there changes nothing else.":
     "Die Kampagne erhält eine Kopie. Was Sie darin ändern, ändert sonst nichts.",
-  "The one of now stays in the versions of the email.":
-    "Die jetzige bleibt in den Versionen der E-Mail.",
+  "That one stays in the list of versions.": "Diese bleibt in der Liste der Versionen.",
   "There is no campaign.": "Es gibt keine Kampagne.",
   "There is no template.": "Es gibt keine Vorlage.",
   "This campaign has no email of its own": "Diese Kampagne hat keine eigene E-Mail",

@@ -7,7 +7,7 @@ import { useShortcuts } from "./shortcuts.ts";
 import { useUnsavedChanges } from "./unsaved-changes.ts";
 import type { VersionedSaving } from "./versioned-saving.ts";
 
-/** Within which the draft is not lost. */
+/** All pages keep a draft that saves itself, because leaving the page saves it. */
 const everywhere = "";
 
 interface VersionedPageProps {

@@ -46,7 +46,7 @@ export function createContentEdit(
   };
 }
 
-/** A copy of the own content of `first` for a copy of that campaign, where it names it. */
+/** Gives the copy of a campaign its own copy of the first one's content, if it uses that. */
 export async function copyOwnContent(
   who: CallerScope,
   { ownTemplateId: ownId }: StoredCampaign,

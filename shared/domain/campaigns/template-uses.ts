@@ -2,7 +2,8 @@
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
-import * as templates from "../content/templates.ts";
+import * as records from "../../kernel/records.ts";
+import type { StoredTemplate } from "../content/templates.ts";
 import { type UsedBy, usersOf } from "./usage-search.ts";
 
 const kinds = {
@@ -27,7 +28,7 @@ const maxShown = 100;
 
 /** The first 100. */
 export async function listUses(caller: CallerScope, id: number): Promise<TemplateUse[]> {
-  const { siteId, name } = await templates.find(caller, id);
+  const { siteId, name } = await records.find<StoredTemplate>("TEMPLATE", caller, id);
   const uses: TemplateUse[] = [];
   for await (const { usedBy } of usersOf({
     orgId: caller.orgId,

@@ -45,6 +45,7 @@ import type { StoredCampaign } from "./stored-campaign.ts";
 
 /** A record that uses the target. */
 export interface Use extends ProblemDetail {
+  /** The record itself. Absent for email that waits. */
   usedBy?: UsedBy;
   /** Prepares the record for the deletion of the target. Absent if it can stay as it is. */
   release?: ((statusReason: string) => Promise<unknown>) | undefined;

@@ -35,7 +35,7 @@ export interface StoredTemplate extends SentFields, templateBodies.TemplateVaria
   /** When the version was saved (ISO 8601). */
   savedAt: string;
   savedBy: number | null;
-  /** When the first of the autosaves that made the version was. Absent and null: it was saved. */
+  /** Time of the first autosave of the version (ISO 8601). Absent and null: a person saved it. */
   autosavedSince?: string | null;
 }
 
@@ -250,6 +250,16 @@ const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): 
       ...ofNewVersion,
       updatedAt: at,
     };
+    const replaceWrites = () =>
+      openSince === undefined
+        ? templateHistory.replaceVersionWrites(orgId, id, toSavedVersion(stored))
+        : [templateBodies.expireBodyWrite(orgId, id, stored.version)];
+    const versionWrites = isNewVersion
+      ? await Promise.all([
+          templateBodies.storeBodyWrite({ orgId, id, version }, after),
+          replaceWrites(),
+        ])
+      : [];
     await write(
       update(
         keys.record(orgId, "TEMPLATE", id),
@@ -257,15 +267,8 @@ const edit = (caller: Editor, id: number, { patch, ...changes }: TemplateEdit): 
         { if: equals("version", stored.version) },
       ),
       ...(changes.folderId === undefined ? [] : folderChecks(caller, { ...stored, folderId })),
-      ...(isNewVersion
-        ? [
-            await templateBodies.storeBodyWrite({ orgId, id, version }, after),
-            ...(openSince === undefined
-              ? await templateHistory.replaceVersionWrites(orgId, id, toSavedVersion(stored))
-              : [templateBodies.expireBodyWrite(orgId, id, stored.version)]),
-            ...snippetChecks,
-          ]
-        : []),
+      ...versionWrites.flat(),
+      ...(isNewVersion ? snippetChecks : []),
     );
     return toApi({ ...stored, ...set }, after);
   });

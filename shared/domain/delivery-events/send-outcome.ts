@@ -51,7 +51,7 @@ export interface SendOutcome {
 export const machineClickSeconds = 10;
 // Many providers round times to a second.
 const burstSeconds = 1;
-/** Of clicks on our own links, because no provider has left out slow scanners. */
+/** These apply to clicks on our own links. Providers leave slow scanners out themselves. */
 const slowBurstSeconds = 60;
 const slowBurstLinks = 3;
 

@@ -102,7 +102,7 @@ async function record(
 const hash = (parts: unknown[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
-/** Who follows a link without a person. What a user agent says is judged with the event. */
+/** Whether a machine follows the link. Its user agent is judged later, with the event. */
 function isMachine({ method, headers }: Visit): boolean {
   const purpose = [headers["sec-purpose"], headers.purpose, headers["x-purpose"], headers["x-moz"]];
   return (

@@ -30,10 +30,10 @@ export async function findAnsweredSend(
     ...mail.envelopeTo,
     ...addressesOf(mail, "to", "cc", "delivered-to").map(({ email }) => email),
   ];
-  const [ofReference, ofAddress] = [
-    await findByOwnIds(site, references.map(localPartOf), from),
-    await findByOwnIds(site, addresses.map(tagOf), from),
-  ];
+  const [ofReference, ofAddress] = await Promise.all([
+    findByOwnIds(site, references.map(localPartOf), from),
+    findByOwnIds(site, addresses.map(tagOf), from),
+  ]);
   if (ofReference) return { send: ofReference, matchedBy: "reference" };
   if (ofAddress) return { send: ofAddress, matchedBy: "address" };
   return findAmongSendsTo(site, from, new Set(references));

@@ -98,11 +98,11 @@ async function enqueueForward(
 /** Ids that a mail keeps whenever it is processed again. */
 interface ClaimedIds {
   id: number;
-  /** Of the event for webhook endpoints. */
+  /** The event for webhook endpoints has this id. */
   eventId: number;
-  /** Of the custom event. */
+  /** The custom event has this id. */
   activityId: number;
-  /** Of the email that forwards it. */
+  /** The email that forwards it has this id. */
   forwardSendId: number;
   expires: number;
 }
@@ -114,13 +114,14 @@ async function claimIds(
   const key = keys.inboundId(orgId, siteId, identityOf(provider, mail));
   const known = await get<ClaimedIds>(key);
   if (known) return known;
-  const claim = {
-    id: await ids.nextId("INBOUND"),
-    eventId: await ids.nextEventIds(1),
-    activityId: await ids.nextActivityIds(1),
-    forwardSendId: await ids.nextSendId(),
-    expires: epochSeconds(addSeconds(keptSeconds)),
-  };
+  const [id, eventId, activityId, forwardSendId] = await Promise.all([
+    ids.nextId("INBOUND"),
+    ids.nextEventIds(1),
+    ids.nextActivityIds(1),
+    ids.nextSendId(),
+  ]);
+  const expires = epochSeconds(addSeconds(keptSeconds));
+  const claim = { id, eventId, activityId, forwardSendId, expires };
   if (await transact(put(key, claim, { if: isNew }))) return claim;
   return (await get<ClaimedIds>(key))!;
 }

@@ -143,11 +143,15 @@ async function createRun(
 ): Promise<Run> {
   const provider = getProvider(config.provider)!;
   const connector = getConnector(config.provider);
-  const credentials = (await decryptCredentials(caller.orgId, config)) as Record<string, string>;
+  const [decrypted, storedSecret, pointer] = await Promise.all([
+    decryptCredentials(caller.orgId, config),
+    decryptWebhookSecret(caller.orgId, config),
+    get<{ source?: string }>(keys.inboundConfig(config.id)),
+  ]);
+  const credentials = decrypted as Record<string, string>;
   const secret =
-    (await decryptWebhookSecret(caller.orgId, config)) ??
+    storedSecret ??
     (connector?.hasOwnSecret ? await storeNewSecret(caller, config, lease) : undefined);
-  const pointer = await get<{ source?: string }>(keys.inboundConfig(config.id));
   const headers = connector?.headers(credentials) ?? {};
   const api = createProviderApi(
     provider,

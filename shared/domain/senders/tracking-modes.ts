@@ -1,8 +1,9 @@
-// Who records opens and clicks of a sending config. Apart from the configs, because the code that
-// renders mail needs no provider.
+// Who records opens and clicks of a sending config. This file imports nothing, so that the code
+// that renders mail, and the console, do not load the providers.
 export const trackingModes = ["provider", "own", "off"] as const;
 export type TrackingMode = (typeof trackingModes)[number];
-/** The mode of a config without one. A server that speaks SMTP reports nothing. */
+
+/** A config without a mode gets that of its provider: an SMTP server reports nothing. */
 export const trackingOf = ({
   tracking,
   provider,

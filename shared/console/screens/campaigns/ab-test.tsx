@@ -111,6 +111,7 @@ interface VariantProps {
 function Variant({ campaign, variant, onRemove }: VariantProps) {
   const { id, name, subject, templateId, hasHtml } = variant;
   const templates = useQuery(queries.templates(campaign.siteId)).data?.templates;
+  const insertOptions = useInsertOptions(campaign.siteId);
   const saving = useDraftChange(campaign.id, async (changes: UpdateCampaignVariantRequest) =>
     withVariant(await api.campaigns.updateVariant(campaign.id, id, changes)),
   );
@@ -119,7 +120,7 @@ function Variant({ campaign, variant, onRemove }: VariantProps) {
       <legend>{t("Variant {name}", { name })}</legend>
       <SavedFieldInput
         label={t("Subject of {name}", { name })}
-        insertOptions={useInsertOptions(campaign.siteId)}
+        insertOptions={insertOptions}
         placeholder={campaign.subject ?? t("The subject of the campaign or template")}
         maxLength={998}
         value={subject}

@@ -64,7 +64,7 @@ export function OwnEmail({ campaign, onChange }: ChoiceProps) {
         <>
           <p className="quiet">
             {t("It takes the place of the email that the campaign has now.")}{" "}
-            {isOwn && t("The one of now stays in the versions of the email.")}
+            {isOwn && t("That one stays in the list of versions.")}
           </p>
           <EmailStarts campaign={campaign} />
         </>

@@ -6,7 +6,7 @@ import { ownSenderTexts } from "../../parts/own-sender-texts.ts";
 import { SavedText } from "../../parts/saved-text.tsx";
 import type { ChoiceProps } from "./campaign-draft.tsx";
 
-/** Who sends it. Another name or address is rare, so it is behind a line that opens. */
+/** Chooses the sender. Few campaigns need another name or address, so these are folded away. */
 export function SenderChoice({ campaign, onChange }: ChoiceProps) {
   const { siteId, sendingConfigId } = campaign;
   const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];

@@ -10,6 +10,7 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import type { SendingConfig, UpdateSendingConfigRequest } from "pennymail";
 import { useState } from "react";
+import { trackingOf } from "../../../domain/senders/tracking-modes.ts";
 import { useChange, useDeletion } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { useProviderNames } from "../../data/provider-names.ts";
@@ -90,7 +91,7 @@ function NewSenderForm({ onDone }: { onDone(): void }) {
         {sender.provider && (
           <TrackingSelect
             provider={sender.provider}
-            value={tracking ?? (sender.provider === "smtp" ? "own" : "provider")}
+            value={trackingOf({ tracking, provider: sender.provider })}
             onChange={setTracking}
           />
         )}
@@ -351,7 +352,7 @@ interface TrackingSelectProps {
   onChange(value: Tracking): void;
 }
 
-/** Who records opens and clicks. A server that speaks SMTP records none. */
+/** Chooses who records opens and clicks. An SMTP server records none, so it is not offered. */
 function TrackingSelect({ provider, value, onChange }: TrackingSelectProps) {
   const choices: { value: Tracking; label: string }[] = [
     { value: "provider", label: t("The provider records them") },

@@ -99,7 +99,7 @@ interface NameAndSubjectProps {
   onChange(changes: { name?: string; subject?: string }): void;
 }
 
-/** Nothing in the email of a campaign, which has both on its own screen. */
+/** The email of a campaign has neither here: its name and subject are on the campaign's screen. */
 export function NameAndSubject({ draft, part, onChange }: NameAndSubjectProps) {
   if (useEmailOwner()) return null;
   return (

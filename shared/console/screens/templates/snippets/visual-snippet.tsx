@@ -54,6 +54,7 @@ export function VisualSnippet({ snippet, design, onReload }: VisualSnippetProps)
     onDone: onReload,
   });
   const sample = useSampleContact(snippet.siteId);
+  const insertOptions = useInsertOptions(snippet.siteId);
   return (
     <SnippetPage
       snippet={snippet}
@@ -70,7 +71,7 @@ export function VisualSnippet({ snippet, design, onReload }: VisualSnippetProps)
                 <VisualEditor
                   siteId={snippet.siteId}
                   history={history}
-                  insertOptions={useInsertOptions(snippet.siteId)}
+                  insertOptions={insertOptions}
                   isReadOnly={!mayWrite}
                   isSnippet
                 />
