@@ -172,12 +172,9 @@ const lastingKinds = new Set<FaultKind>(["stops", "slow", "away"]);
 const durationMs = ({ kind, amount }: Fault): number =>
   lastingKinds.has(kind) ? amount * 1000 : 0;
 
-const isDuring = (outage: Fault, at: number): boolean =>
+/** `at` is in milliseconds after the start. */
+export const isDuring = (outage: Fault, at: number): boolean =>
   at >= outage.at && at < outage.at + durationMs(outage);
-
-/** Whether a time span, in milliseconds after the start, overlaps with the outage. */
-export const overlaps = (outage: Fault, span: { from: number; to: number }): boolean =>
-  span.to >= outage.at && span.from <= outage.at + durationMs(outage);
 
 const seconds = (n: number) => (n === 1 ? "a second" : `${n} seconds`);
 

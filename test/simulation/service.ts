@@ -99,7 +99,8 @@ interface ServiceOptions {
   attempts: number | undefined;
   /**
    * Undefined: workers run as on AWS. Otherwise they run as on one machine, where messages use up
-   * no attempt while the table is away. Whether only the outage disturbed work since this time.
+   * no attempt while the table is away. Whether the table is away now, and nothing else disturbed
+   * work since this time.
    */
   isOutageOnly: ((since: number) => boolean) | undefined;
   trace(line: string): void;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { stepSubjects } from "./areas/sequences.ts";
-import { createFaultPlan, type Fault, overlaps } from "./faults.ts";
+import { createFaultPlan, type Fault, isDuring } from "./faults.ts";
 import { createNetwork } from "./network.ts";
 import {
   type ApiAnswer,
@@ -132,9 +132,10 @@ export function createWorld({
   };
   const faultPlan = createFaultPlan(faults);
   const { outage } = faultPlan;
+  // Work that fails after the outage may have lost a race with the same events, sent again.
   const isOutageOnly = (since: number) =>
     outage !== undefined &&
-    overlaps(outage, { from: since - start, to: time.now() - start }) &&
+    isDuring(outage, time.now() - start) &&
     faultPlan.countSince(since - start) === 0;
   const network = createNetwork({
     time,
