@@ -423,6 +423,11 @@ export const keys = {
     itemKey(`${org}#INBOUNDFROM#${sha256(email.trim().toLowerCase())}`, zeroPad(id)),
   inboundId: (org: number, site: number, identity: string) =>
     itemKey(`${org}#INBOUNDID#${sha256(`${site} ${identity}`)}`),
+  // What mailbox providers reported about a domain on one day, and which reports are in it.
+  domainReportDay: (org: number, domain: number, { kind, date }: { kind: string; date: string }) =>
+    itemKey(`${org}#DOMAINREPORTS#${domain}`, `${kind}#${date}`), // expires
+  countedReport: (org: number, identity: string) =>
+    itemKey(`${org}#COUNTEDREPORT#${sha256(identity)}`), // expires
   // -> the only endpoint with this URL
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>
@@ -509,6 +514,8 @@ export const ranges = {
   inboundFeed: (org: number, site: number) => keyRange(`${org}#${site}#INBOUND`), // by id
   inboundFrom: (org: number, email: string) =>
     keyRange(`${org}#INBOUNDFROM#${sha256(email.trim().toLowerCase())}`), // by id
+  // by kind, then date
+  domainReportDays: (org: number, domain: number) => keyRange(`${org}#DOMAINREPORTS#${domain}`),
   deliveryBatches: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),

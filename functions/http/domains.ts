@@ -1,6 +1,16 @@
+import * as z from "zod";
+import { now } from "../../shared/clock.ts";
+import { AnalyticsPeriod, periodEndingOn } from "../../shared/domain/analytics/periods.ts";
+import * as readReports from "../../shared/domain/senders/domain-reports/read-reports.ts";
 import * as domainsOf from "../../shared/domain/senders/domains/domains.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+
+const ReportQuery = z.object({
+  period: AnalyticsPeriod.describe("Number of days (UTC), ending today."),
+});
+const spanOf = ({ period }: z.output<typeof ReportQuery>) =>
+  periodEndingOn(period, now().toISOString().slice(0, 10));
 
 export const domains = routeGroup("domains", [
   route("GET /domains", "List sender domains", {
@@ -34,6 +44,28 @@ export const domains = routeGroup("domains", [
     body: domainsOf.DomainChanges,
     returns: domainsOf.DomainDetail,
     handle: ({ caller, params, body }) => domainsOf.change(caller, params.id, body),
+  }),
+  route("GET /domains/:id/dmarc-reports", "Get the DMARC reports of a domain", {
+    operationId: "getDmarcReports",
+    description:
+      "Returns who sent email with the domain in From, and whether it passed DMARC, as mailbox " +
+      "providers report it. Reports are read from inbound email: publish the address of a site " +
+      "as `rua` of the DMARC record. They are kept for 100 days.",
+    query: ReportQuery,
+    returns: readReports.DmarcReports,
+    handle: ({ caller, params, query }) =>
+      readReports.getDmarcReports(caller, params.id, spanOf(query)),
+  }),
+  route("GET /domains/:id/tls-reports", "Get the TLS reports of a domain", {
+    operationId: "getTlsReports",
+    description:
+      "Returns whether other servers could connect to the mail servers of the domain with " +
+      "encryption, as they report it (RFC 8460). Reports are read from inbound email: publish " +
+      "the address of a site in the record `_smtp._tls`. They are kept for 100 days.",
+    query: ReportQuery,
+    returns: readReports.TlsReports,
+    handle: ({ caller, params, query }) =>
+      readReports.getTlsReports(caller, params.id, spanOf(query)),
   }),
   route("DELETE /domains/:id", "Delete a sender domain", {
     description: "Its sending configs stay.",

@@ -112,6 +112,7 @@ export const lazyModules = [
   "shared/email/liquid/liquid-templates.ts",
   "shared/domain/campaigns/series/rss/parse-rss.ts",
   "shared/providers/inbound-mail/mime-parser.ts",
+  "shared/providers/mailbox-reports/mailbox-report.ts",
   "shared/kernel/csv-packages.ts",
   "functions/openapi-document.ts",
   "functions/mcp-catalog.ts",

@@ -127,6 +127,17 @@ describe("expected records", () => {
     ]);
   });
 
+  test("of DMARC name the address for reports, and what another domain must agree to", () => {
+    const dmarcFor = (address: string) =>
+      expectedRecords(domain, [], address).find(({ purpose }) => purpose === "dmarc")!;
+    const own = dmarcFor("reports+1@in.shop.example");
+    expect(own.value).toBe("v=DMARC1; p=none; rua=mailto:reports+1@in.shop.example");
+    expect(own.note).not.toContain("_report");
+    const other = dmarcFor("a!b,c@in.other.example");
+    expect(other.value).toBe("v=DMARC1; p=none; rua=mailto:a%21b%2Cc@in.other.example");
+    expect(other.note).toContain("shop.example._report._dmarc.in.other.example: v=DMARC1");
+  });
+
   test("contain DKIM for every provider, each with its own name", () => {
     for (const { key } of apiProviders)
       expect([

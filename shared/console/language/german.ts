@@ -109,6 +109,7 @@ export const german: Catalog = {
   "Replies and other email that your sites received":
     "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
   Reply: "Antwort",
+  "Report about a domain": "Bericht über eine Domain",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Sent and answered": "Gesendet und geantwortet",

@@ -33,7 +33,9 @@ export async function readReceivedEmails({
 }: ContactItem): Promise<TimelineEvent[]> {
   const mails = await listInboundFrom({ orgId, siteIds: [siteId] }, email);
   return mails
-    .filter(({ kind, contactId }) => kind !== "reply" || contactId === undefined)
+    .filter(({ kind, contactId }) =>
+      kind === "reply" ? contactId === undefined : kind !== "report",
+    )
     .map(({ id, kind, subject, receivedAt }) => ({
       type: "email_received",
       at: receivedAt,

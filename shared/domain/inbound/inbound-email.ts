@@ -12,6 +12,7 @@ export const inboundKinds = [
   "unsubscribe",
   "bounce",
   "complaint",
+  "report",
   "other",
 ] as const;
 export type InboundKind = (typeof inboundKinds)[number];
@@ -30,7 +31,8 @@ export const InboundEmail = z
           "out-of-office note. `unsubscribe`: a mail program unsubscribed its sender by the " +
           "`mailto` of List-Unsubscribe. `bounce` and `complaint`: a mail server reports that a " +
           "send failed, is late, or was called spam; with a proof it becomes an event of the " +
-          "send. `other`: no send to its sender is known, or the " +
+          "send. `report`: a mailbox provider reports about one of your domains (DMARC or TLS); " +
+          "see GET /domains/:id/dmarc-reports. `other`: no send to its sender is known, or the " +
           "provider calls it spam.",
       ),
     provider: z.string().describe("Email provider that received it."),

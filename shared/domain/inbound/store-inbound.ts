@@ -23,6 +23,7 @@ import {
   subjectOf,
 } from "../../providers/inbound-mail/received-mail.ts";
 import { getInboundMailAdapter } from "../../providers/inbound-mail/registry.ts";
+import { findReport, type MailboxReport } from "../../providers/mailbox-reports/mailbox-report.ts";
 import { type InboundMessage, queues } from "../../queues.ts";
 import { findSurvivor } from "../audience/contacts/contact-lookups.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
@@ -30,6 +31,11 @@ import { recordFor } from "../audience/tracking/record-custom-events.ts";
 import { unsubscribe } from "../delivery-events/unsubscribes.ts";
 import * as sites from "../identity/sites.ts";
 import { decryptCredentials } from "../senders/config-secrets.ts";
+import {
+  findReportedDomains,
+  type ReportedDomains,
+  storeReport,
+} from "../senders/domain-reports/store-report.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
@@ -77,6 +83,8 @@ async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<v
     const identity = identityOf(message.provider, mail);
     await enqueueReport(message.orgId, found.send, { report: found.report, identity });
   }
+  const { mailboxReport } = found;
+  if (mailboxReport) await storeReport(message.orgId, mailboxReport.report, mailboxReport.domains);
   if (found.unsubscribeToken) await unsubscribe(found.unsubscribeToken, { source: "one_click" });
   if (item.kind === "reply" && found.send) await reportReply(item, found, claim);
   if (item.kind === "reply" || item.kind === "other")
@@ -145,6 +153,7 @@ interface FoundFacts {
   contact: ContactItem | undefined;
   unsubscribeToken?: string | undefined;
   report?: ServerReport | undefined;
+  mailboxReport?: { report: MailboxReport; domains: ReportedDomains } | undefined;
 }
 
 async function classify(message: InboundMessage, mail: ReceivedMail): Promise<FoundFacts> {
@@ -157,6 +166,16 @@ async function classify(message: InboundMessage, mail: ReceivedMail): Promise<Fo
     const matchedBy = send && "reference";
     return { kind: report.kind, from, send, matchedBy, contact: undefined, report };
   }
+  const mailboxReport = await findMailboxReport(orgId, mail);
+  if (mailboxReport)
+    return {
+      kind: "report",
+      from,
+      send: undefined,
+      matchedBy: undefined,
+      contact: undefined,
+      mailboxReport,
+    };
   const found = sender && (await findAnsweredSend({ orgId, siteId }, mail, from));
   const contact = await findContact(message, from, found?.send);
   const facts = { from, send: found?.send, matchedBy: found?.matchedBy, contact };
@@ -164,6 +183,17 @@ async function classify(message: InboundMessage, mail: ReceivedMail): Promise<Fo
   if (unsubscribeToken) return { ...facts, kind: "unsubscribe", unsubscribeToken };
   if (isAutomatic(mail)) return { ...facts, kind: "auto_reply" };
   return { ...facts, kind: found && mail.spam.isSpam !== true ? "reply" : "other" };
+}
+
+/** Undefined if the mail is no report about a domain of the organization. */
+async function findMailboxReport(
+  orgId: number,
+  mail: ReceivedMail,
+): Promise<FoundFacts["mailboxReport"]> {
+  const report = findReport(mail);
+  if (!report) return undefined;
+  const domains = await findReportedDomains(orgId, report);
+  return domains.size ? { report, domains } : undefined;
 }
 
 /** No `.invalid` domain receives mail (RFC 6761). */

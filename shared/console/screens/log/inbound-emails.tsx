@@ -17,6 +17,7 @@ import { LogTabs } from "./log-tabs.tsx";
 const kindTexts: Record<InboundEmail["kind"], string> = {
   reply: t("Reply"),
   auto_reply: t("Answer of a machine"),
+  report: t("Report about a domain"),
   unsubscribe: t("Unsubscribed by email"),
   bounce: t("Bounce report"),
   complaint: t("Complaint report"),

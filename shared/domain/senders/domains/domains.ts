@@ -34,6 +34,7 @@ import * as domainsByName from "./domains-by-name.ts";
 import { enqueueCheck } from "./enqueue-check.ts";
 import { expectedRecords, recordPurposes } from "./expected-records.ts";
 import { completeSpf, recordKey, recordStates } from "./look-up-records.ts";
+import { getReportAddress } from "./report-address.ts";
 import { domainStatuses, graceDays, isHeld, pendingDays } from "./verification-state.ts";
 
 const DnsRecord = z
@@ -177,7 +178,7 @@ export async function add(caller: CallerScope, input: NewDomain): Promise<Domain
   if (holder !== undefined && holder !== caller.orgId) throw domainTaken(name);
   const domain = await insert(caller, name, input);
   await enqueueCheck(caller.orgId, domain.id);
-  return toApi(domain, await listProviders(caller.orgId));
+  return toDetail(domain);
 }
 
 /** Returns the domain, which it adds if the organization does not have it. */
@@ -276,12 +277,15 @@ function restartWrite({ orgId, id, revision }: DomainRecord): Write {
 }
 
 export async function findDetail(caller: CallerScope, id: number): Promise<DomainDetail> {
-  const [domain, providers] = await Promise.all([find(caller, id), listProviders(caller.orgId)]);
-  return toApi(domain, providers);
+  return toDetail(await find(caller, id));
 }
 
-function toApi(domain: DomainRecord, providers: string[]): DomainDetail {
-  const dnsRecords = expectedRecords(domain, providers).flatMap((expected) => {
+async function toDetail(domain: DomainRecord): Promise<DomainDetail> {
+  const [providers, reportAddress] = await Promise.all([
+    listProviders(domain.orgId),
+    getReportAddress(domain.orgId),
+  ]);
+  const dnsRecords = expectedRecords(domain, providers, reportAddress).flatMap((expected) => {
     const result = domain.seen[recordKey(expected)] ?? { state: "pending" as const, found: [] };
     const record = expected.purpose === "spf" ? completeSpf(expected, result) : expected;
     if (!record) return [];

@@ -3,6 +3,7 @@
 // Some values depend on the account at the provider; then only the format of the record is checked.
 import type { DnsRecordType } from "../../../adapters/dns/records.ts";
 import type { ProviderRecord } from "../../../providers/connect/connector.ts";
+import { agreementRecordName, toReportUri } from "./report-address.ts";
 
 export const recordPurposes = [
   "ownership",
@@ -42,8 +43,15 @@ export interface DomainIdentity {
   providerRecords?: Record<string, ProviderRecord[]>;
 }
 
-/** `providers` are those of the organization's sending configs. */
-export function expectedRecords(domain: DomainIdentity, providers: string[]): ExpectedRecord[] {
+/**
+ * `providers` are those of the organization's sending configs. `reportAddress` receives DMARC
+ * reports.
+ */
+export function expectedRecords(
+  domain: DomainIdentity,
+  providers: string[],
+  reportAddress?: string,
+): ExpectedRecord[] {
   const selectorRecords = domain.dkimSelectors.map((selector) =>
     selectorRecord(domain.name, selector),
   );
@@ -60,7 +68,7 @@ export function expectedRecords(domain: DomainIdentity, providers: string[]): Ex
     spfRecord(domain.name, [
       ...new Set(providers.flatMap((provider) => spfIncludesOf(provider, domain))),
     ]),
-    dmarcRecord(domain.name),
+    dmarcRecord(domain.name, reportAddress),
   ];
 }
 
@@ -285,14 +293,19 @@ export function withIncludes(record: string, missing: string[]): string {
     .join(" ");
 }
 
-const dmarcRecord = (domain: string): ExpectedRecord => ({
+const dmarcRecord = (domain: string, reportAddress: string | undefined): ExpectedRecord => ({
   purpose: "dmarc",
   provider: null,
   type: "TXT",
   name: `_dmarc.${domain}`,
-  value: "v=DMARC1; p=none;",
+  value: `v=DMARC1; p=none;${reportAddress ? ` rua=${toReportUri(reportAddress)}` : ""}`,
   required: false,
   note:
     "A starting point: change it to quarantine or reject when all your mail passes. A record " +
-    "at the organizational domain also counts",
+    `at the organizational domain also counts${agreementNote(domain, reportAddress)}`,
 });
+
+function agreementNote(domain: string, reportAddress: string | undefined): string {
+  const name = reportAddress && agreementRecordName(domain, reportAddress);
+  return name ? `. Reports to another domain need the TXT record ${name}: v=DMARC1` : "";
+}

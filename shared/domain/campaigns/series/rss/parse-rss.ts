@@ -2,9 +2,9 @@
 // load this file when they read the first feed.
 import { Parser } from "htmlparser2";
 import { escapeHtml } from "../../../../kernel/html.ts";
+import { parseXml, type XmlElement, XmlFault } from "../../../../kernel/xml-tree.ts";
 import { sha256 } from "../../../../keys.ts";
 import type { RssFeed, RssItem } from "./rss-schema.ts";
-import { parseXml, type XmlElement, XmlFault } from "./xml-tree.ts";
 
 const maxItems = 500;
 const maxCategories = 20;
