@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { buildSdkModule } from "../sdk/build.ts";
+import { createIcon } from "./icon.ts";
 import { writeThemeVariables } from "./theme-variables.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -89,10 +90,6 @@ const outputOf = (outputs: Outputs, entryPoint: string): [string, Outputs[string
 
 const urlOf = (path: string): string => `/app/assets/${basename(path)}`;
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<circle cx="16" cy="16" r="16" fill="#a8481f"/><path d="M13 23V9h4.5a4.5 4.5 0 0 1 0 9H13"
-fill="none" stroke="#fff" stroke-width="3"/></svg>`;
-
 function writePage({ outputs }: esbuild.Metafile): string {
   const [script, { cssBundle = "" }] = outputOf(outputs, "main.tsx");
   const [colorScheme] = outputOf(outputs, "color-scheme.ts");
@@ -103,7 +100,7 @@ function writePage({ outputs }: esbuild.Metafile): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Pennymail</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(createIcon())}">
 <link rel="stylesheet" href="${urlOf(cssBundle)}">
 <script src="${urlOf(colorScheme)}"></script>
 <script type="module" src="${urlOf(script)}"></script>

@@ -75,7 +75,7 @@ export async function buildSdkModule(): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-const bundleOptions = {
+export const bundleOptions = {
   bundle: true,
   format: "esm",
   platform: "neutral",
@@ -101,7 +101,7 @@ process.exitCode = await runCli(process.argv.slice(2), processTerminal());
 /** Source text by path, in place of the files of the repository. */
 type GeneratedFiles = Record<string, string>;
 
-const replaceFiles = (files: GeneratedFiles): esbuild.Plugin => ({
+export const replaceFiles = (files: GeneratedFiles): esbuild.Plugin => ({
   name: "generated files",
   setup(bundling) {
     bundling.onLoad({ filter: /\/shared\/clients\// }, ({ path }) => {

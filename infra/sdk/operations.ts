@@ -38,6 +38,7 @@ export interface SdkOperation {
   takesSite: boolean;
   isRepeatable: boolean;
   isPublic: boolean;
+  takesApiKey: boolean;
 }
 
 export interface SdkBody {
@@ -123,6 +124,7 @@ function readOperation(
       (queryParameters.some(({ name }) => name === "siteId") || hasSite(body?.json, schemas)),
     isRepeatable: method !== "POST" || takesIdempotencyKey || !isPublic,
     isPublic,
+    takesApiKey: operation.security.some((way) => "apiKey" in way),
   };
 }
 

@@ -97,7 +97,7 @@ describe.each(listFiles("*README.md", ".github/*.md"))("%s", (file) => {
 
   test("names only scripts and files that exist", () => {
     const { scripts } = JSON.parse(source("package.json"));
-    for (const [, script] of text.matchAll(/npm run ([a-z][a-z:-]*)/g))
+    for (const [, script] of text.matchAll(/npm run ([a-z][a-z\d:-]*)/g))
       expect(scripts).toHaveProperty(script!);
     for (const [, link, picture] of text.matchAll(/\]\((?!http)([^)#]+)|src(?:set)?="([^"]+)"/g))
       expect(findFile((link ?? picture)!, [dirname(file)]), link).toBeDefined();
