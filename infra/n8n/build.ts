@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
-import type { WebhookEvent } from "../../shared/clients/n8n/webhook-events.ts";
+import type { EventChoice } from "../../shared/clients/n8n/webhook-events.ts";
 import type { OpenApiDocument } from "../../shared/http/openapi/document.ts";
 import { version } from "../../shared/version.ts";
 import { createIcon } from "../console/icon.ts";
@@ -69,7 +69,7 @@ export async function buildNodePackage(folder = join(root, "dist/n8n")): Promise
 }
 
 function writeWebhookEvents({ webhooks }: OpenApiDocument): string {
-  const events = Object.entries(webhooks).map(([name, { post }]): WebhookEvent => {
+  const events = Object.entries(webhooks).map(([name, { post }]): EventChoice => {
     const description = post.description.replace(/ Verify a signature .*/, "");
     return { name, description };
   });

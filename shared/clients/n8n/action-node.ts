@@ -1,5 +1,5 @@
-// The node whose operations are those of the API. It has no code of its own that runs: n8n makes the
-// requests that the fields describe ("declarative style").
+// The node whose operations are those of the API. n8n makes the requests that the fields describe
+// ("declarative style").
 import { groups, operations } from "../cli/operations.ts";
 import { operations as table } from "../sdk/operation-table.ts";
 import { commonDescription } from "./common-description.ts";

@@ -23,7 +23,7 @@ export function fillPath(parameters: string[]): PrepareRequest {
   };
 }
 
-/** Converts the field of the body that was entered as text. Throws an error that names the field. */
+/** Converts a field of the body that was entered as text. Throws an error that names the field. */
 export function parseBodyField(name: string, kind: OptionKind): PrepareRequest {
   return async (options) => {
     const body = options.body as Record<string, unknown>;

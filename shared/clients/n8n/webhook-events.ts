@@ -1,8 +1,8 @@
 /** An event that a webhook endpoint can get. */
-export interface WebhookEvent {
+export interface EventChoice {
   name: string;
   description: string;
 }
 
 /** In the package, all webhooks of the OpenAPI document. */
-export const webhookEvents: WebhookEvent[] = [];
+export const webhookEvents: EventChoice[] = [];
