@@ -5,6 +5,7 @@ import * as bulkUpsert from "../../shared/domain/audience/contacts/bulk-upsert.t
 import { Confirmation } from "../../shared/domain/audience/contacts/confirmation-schema.ts";
 import * as confirmations from "../../shared/domain/audience/contacts/confirmations.ts";
 import * as contactListing from "../../shared/domain/audience/contacts/contact-listing.ts";
+import { ContactOrder } from "../../shared/domain/audience/contacts/contact-order.ts";
 import {
   Contact,
   ContactChanges,
@@ -108,16 +109,17 @@ const ScoreWithLog = z
 export const contacts = routeGroup("contacts", [
   route("GET /contacts", "List contacts, site by site", {
     description:
-      "Without filters: newest first. With only `tagId` or only `listId`: highest contact id " +
-      "first. With only `externalId`: the contact that has it. With any other filter: ordered by " +
-      "email address, and `total` is `null`.",
+      "Without filters: newest first, or in the order of `sort`. With only `tagId` or only " +
+      "`listId`: highest contact id first. With only `externalId`: the contact that has it. With " +
+      "any other filter: by email address, and `total` is `null`. A cursor continues in the " +
+      "order in which it was given.",
     level: "site",
-    query: PageQuery.extend(contactListing.ContactFilter.shape),
+    query: PageQuery.extend({ ...contactListing.ContactFilter.shape, ...ContactOrder.shape }),
     returns: pagedSchema("contacts", Contact),
-    handle: async ({ caller, query: { page, limit, cursor, ...filter } }) => {
+    handle: async ({ caller, query: { page, limit, cursor, sort, order, ...filter } }) => {
       const { items, pagination } = await contactListing.list(
         caller,
-        { page, limit, cursor },
+        { page, limit, cursor, sort, order },
         filter,
       );
       return { contacts: items, pagination };

@@ -75,6 +75,8 @@ interface ContactsSearch {
   list?: number | undefined;
   tag?: number | undefined;
   segment?: number | undefined;
+  sort?: string | undefined;
+  order?: string | undefined;
   /** The open contact. */
   contact?: number | undefined;
   /** The action on many contacts whose progress is shown. */
@@ -91,6 +93,8 @@ const contacts = createRoute({
     ...number(search, "list"),
     ...number(search, "tag"),
     ...number(search, "segment"),
+    ...text(search, "sort"),
+    ...text(search, "order"),
     ...number(search, "contact"),
     ...number(search, "action"),
   }),

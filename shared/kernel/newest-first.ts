@@ -1,4 +1,5 @@
-// Merges several sources into one list, newest first, such as the 16 email shards of the contacts.
+// Merges several sources into one list, such as the 16 email shards of the contacts. Most lists are
+// newest first.
 import type { Condition } from "../adapters/dynamodb/conditions.ts";
 import { query } from "../adapters/dynamodb/table.ts";
 import type { KeyRange } from "../keys.ts";
@@ -14,15 +15,34 @@ export interface NewestFirstOptions {
 /** The number of index keys that one call can return. */
 export const maxReadAhead = 5000;
 
-/**
- * Reads key ranges as one, from the greatest sort key down. When one buffer is empty, also refills
- * those that are nearly empty.
- */
-export async function* readNewestFirst<T>(
+/** Reads key ranges as one, from the greatest sort key down. */
+export const readNewestFirst = <T>(
   ranges: KeyRange[],
   sortOf: (item: T) => string,
-  { below, size, filter }: NewestFirstOptions,
+  { below, ...options }: NewestFirstOptions,
+): AsyncGenerator<T> =>
+  readInOrder(ranges, sortOf, { ...options, position: below, newestFirst: true });
+
+export interface OrderOptions {
+  /** The list continues behind this sort key. */
+  position?: string | undefined;
+  /** From the greatest sort key down. */
+  newestFirst: boolean;
+  /** Items to read ahead in each range. Doubles while the filter matches nothing. */
+  size: number;
+  filter?: Condition | undefined;
+}
+
+/**
+ * Reads key ranges as one, in the order of their sort keys. When one buffer is empty, also refills
+ * those that are nearly empty.
+ */
+export async function* readInOrder<T>(
+  ranges: KeyRange[],
+  sortOf: (item: T) => string,
+  options: OrderOptions,
 ): AsyncGenerator<T> {
+  const { size, newestFirst } = options;
   const buffers = ranges.map(
     (range): RangeBuffer<T> => ({
       range,
@@ -33,20 +53,21 @@ export async function* readNewestFirst<T>(
       size,
     }),
   );
+  const comesFirst = (a: string, b: string) => (newestFirst ? a > b : a < b);
   for (;;) {
     while (buffers.some((buffer) => !buffer.exhausted && !remaining(buffer)))
       await Promise.all(
         buffers
           .filter((buffer) => !buffer.exhausted && remaining(buffer) <= size / 4)
-          .map((buffer) => readMore(buffer, below, filter)),
+          .map((buffer) => readMore(buffer, options)),
       );
     const filled = buffers.filter(remaining);
     if (!filled.length) return;
-    const newest = filled.reduce((best, buffer) =>
-      sortOf(firstItem(buffer)) > sortOf(firstItem(best)) ? buffer : best,
+    const next = filled.reduce((best, buffer) =>
+      comesFirst(sortOf(firstItem(buffer)), sortOf(firstItem(best))) ? buffer : best,
     );
-    yield firstItem(newest);
-    newest.consumed++;
+    yield firstItem(next);
+    next.consumed++;
   }
 }
 
@@ -65,13 +86,12 @@ const firstItem = <T>({ items, consumed }: RangeBuffer<T>): T => items[consumed]
 
 async function readMore<T>(
   buffer: RangeBuffer<T>,
-  below: string | undefined,
-  filter: Condition | undefined,
+  { position, newestFirst, filter }: OrderOptions,
 ): Promise<void> {
   const { items, next } = await query<T>(buffer.range, {
-    newestFirst: true,
+    newestFirst,
     limit: buffer.size,
-    below,
+    [newestFirst ? "below" : "above"]: position,
     after: buffer.after,
     filter,
   });

@@ -306,6 +306,58 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     expect(problems).toEqual([]);
   });
 
+  it("contacts are sorted by address and by age, also by keyboard, after a reload and on a phone", async () => {
+    const { email, call, siteId } = await accountWithContacts(0);
+    for (const name of ["carl", "ann", "bob"])
+      await call("POST", "/contacts", { siteId, email: `${name}@shop.example`, tags: ["vip"] });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    const names = (on: Page) =>
+      on
+        .locator("tr[data-index] .who b")
+        .allTextContents()
+        .then((all) => all.map((one) => one.split("@")[0]));
+    const hasOrder = (on: Page, ...order: string[]) =>
+      expect.poll(() => names(on)).toEqual(order);
+    await hasOrder(page, "bob", "ann", "carl");
+    const head = (name: string) => page.getByRole("columnheader", { name });
+    expect(await head("Added").getAttribute("aria-sort")).toBe("descending");
+    expect(await head("Status").getAttribute("aria-sort")).toBe(null);
+    await page.getByRole("button", { name: "Added" }).click();
+    await hasOrder(page, "carl", "ann", "bob");
+    await page.getByRole("button", { name: "Contact by address" }).focus();
+    await page.keyboard.press("Enter");
+    await hasOrder(page, "ann", "bob", "carl");
+    await page.keyboard.press("Enter");
+    await hasOrder(page, "carl", "bob", "ann");
+    expect(await head("Contact").getAttribute("aria-sort")).toBe("descending");
+    expect(new URL(page.url()).searchParams.get("sort")).toBe("email");
+    await page.reload();
+    await hasOrder(page, "carl", "bob", "ann");
+    // The choice is kept for a search, too, and the members of one tag have no other order.
+    await page.goto(`${new URL(page.url()).origin}/app/contacts?search=shop`);
+    await hasOrder(page, "carl", "bob", "ann");
+    expect(await head("Added").getAttribute("aria-sort")).toBe(null);
+    await page.getByRole("textbox", { name: "Search by email or name" }).fill("");
+    await expect.poll(() => head("Added").getAttribute("aria-sort")).toBe("none");
+    await page.getByRole("combobox", { name: "Tag" }).click();
+    await page.getByRole("option", { name: "vip" }).click();
+    await hasOrder(page, "bob", "ann", "carl");
+    expect(await head("Contact").getAttribute("aria-sort")).toBe(null);
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByText("Members of one list or tag stand in the order").waitFor();
+    const phone = await openSignedIn(browser, {
+      email,
+      path: "/contacts",
+      viewport: { width: 390, height: 844 },
+    });
+    await chooseOption(
+      phone.page.getByRole("combobox", { name: "Order" }),
+      "Address, A to Z",
+    );
+    await hasOrder(phone.page, "ann", "bob", "carl");
+    expect([...problems, ...phone.problems]).toEqual([]);
+  });
+
   it("own fields become columns of the contacts, also after a reload and on a phone", async () => {
     const account = await accountWithContacts(0);
     const { email, siteId } = account;

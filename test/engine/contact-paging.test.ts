@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import type { ContactOrder } from "../../shared/domain/audience/contacts/contact-order.ts";
 import * as reader from "../../shared/domain/audience/contacts/contact-reader.ts";
 import type { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -26,7 +27,7 @@ const many = (shop: TestSite, n: number, row: (i: number) => object = () => ({})
 async function readAllPages(
   shop: TestSite,
   limit: number,
-  filter: pages.ContactFilter,
+  { sort, order, ...filter }: pages.ContactFilter & ContactOrder,
   meanwhile: (turn: number) => Promise<unknown> = async () => {},
 ): Promise<Contact[]> {
   const readContacts: Contact[] = [];
@@ -34,7 +35,7 @@ async function readAllPages(
   for (let turn = 0; ; turn++) {
     const { items, pagination } = await pages.list(
       shop.caller,
-      { limit, cursor },
+      { limit, cursor, sort, order },
       { siteId: shop.siteId, ...filter },
     );
     readContacts.push(...items);
@@ -230,4 +231,85 @@ test("a page of the newest contacts costs the same in large and small sites", as
   );
   // 16 empty shards and 50 contacts at half a unit each, and the counters and the site.
   expect(usage.readUnits).toBeLessThanOrEqual(16 * 0.5 + 50 * 0.5 + 3);
+});
+
+describe("orders of the list", () => {
+  const emails = ["carl@x.com", "ann@x.com", "Zoe@x.com", "bob@x.com", "dora@x.com"];
+  let shop: TestSite;
+  beforeAll(async () => {
+    shop = await createTestSite();
+    for (const email of emails) await createContact(shop, email, { tags: ["t"], lastName: "Lee" });
+  });
+  const read = (order: ContactOrder, filter: pages.ContactFilter = {}) =>
+    readAllPages(shop, 2, { ...filter, ...order }).then(emailsOf);
+  const byEmail = ["ann@x.com", "bob@x.com", "carl@x.com", "dora@x.com", "Zoe@x.com"];
+
+  test("all contacts are listed by time and by email in both directions", async () => {
+    expect(await read({})).toEqual(emails.toReversed());
+    expect(await read({ sort: "createdAt" })).toEqual(emails.toReversed());
+    expect(await read({ sort: "createdAt", order: "asc" })).toEqual(emails);
+    expect(await read({ sort: "email" })).toEqual(byEmail);
+    expect(await read({ sort: "email", order: "desc" })).toEqual(byEmail.toReversed());
+    const { pagination } = await pages.list(
+      shop.caller,
+      { limit: 2, sort: "email" },
+      { siteId: shop.siteId },
+    );
+    expect(pagination.total).toBe(5);
+  });
+
+  test("filtered lists are in email order in both directions", async () => {
+    const filter = { search: "lee" };
+    expect(await read({ sort: "email" }, filter)).toEqual(byEmail);
+    expect(await read({ sort: "email", order: "desc" }, filter)).toEqual(byEmail.toReversed());
+  });
+
+  test("an order that would need all contacts is refused", async () => {
+    const tagId = (await groups.getOrCreateTags(shop.caller, shop.siteId, ["t"])).get("t")!;
+    for (const [order, filter, path] of [
+      [{ sort: "createdAt" }, { search: "lee" }, "sort"],
+      [{ sort: "createdAt" }, { tagId }, "sort"],
+      [{ sort: "email" }, { tagId }, "sort"],
+      [{ order: "asc" }, {}, "order"],
+    ] as const)
+      await expect(read(order, filter)).rejects.toMatchObject({
+        kind: "invalid",
+        details: [{ path }],
+      });
+    expect(await read({ sort: "email" }, { tagId, status: "subscribed" })).toEqual(byEmail);
+  });
+
+  test("a page by email costs the same in large and small sites, whatever its direction", async () => {
+    const large = await createTestSite();
+    await many(large, 300);
+    for (const order of ["asc", "desc"] as const) {
+      const { usage } = await measureUnits(() =>
+        pages.list(large.caller, { limit: 50, sort: "email", order }, { siteId: large.siteId }),
+      );
+      // As above, with the shards read in place of the contacts.
+      expect(usage.readUnits).toBeLessThanOrEqual(16 * 2 + 3);
+    }
+  });
+
+  test("contacts of several sites are listed site by site in both directions", async () => {
+    const many = await createTestSite();
+    const second = await sites.create(many.caller, sites.NewSite.parse({ name: "Second" }));
+    for (const siteId of [many.siteId, second.id])
+      await upsert({ caller: many.caller, siteId }, [newContact("a@x.com"), newContact("b@x.com")]);
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { items, pagination } = await pages.list(
+        many.caller,
+        { limit: 1, cursor, sort: "email", order: "desc" },
+        {},
+      );
+      expect(pagination.total).toBe(4);
+      found.push(...items.map(({ siteId, email }) => `${siteId} ${email}`));
+      cursor = pagination.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(found).toEqual(
+      [second.id, many.siteId].flatMap((siteId) => [`${siteId} b@x.com`, `${siteId} a@x.com`]),
+    );
+  });
 });

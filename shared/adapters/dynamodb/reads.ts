@@ -69,7 +69,9 @@ export interface QueryOptions {
   after?: string | undefined;
   /** Only smaller sort keys. Cannot be combined with a prefix. */
   below?: string | undefined;
-  /** Only sort keys from the first to the second. Cannot be combined with a prefix or `below`. */
+  /** Only greater sort keys. Cannot be combined with a prefix or `below`. */
+  above?: string | undefined;
+  /** Only sort keys from the first to the second. Cannot be combined with the options above. */
   between?: [from: string, to: string] | undefined;
   newestFirst?: boolean;
   filter?: Condition | undefined;
@@ -90,6 +92,7 @@ export async function query<T>(
     limit = 50,
     after,
     below,
+    above,
     between,
     newestFirst = false,
     filter,
@@ -100,6 +103,7 @@ export async function query<T>(
   const { sortKeyName, condition, names, values } = keyExpressions(range, {
     filter,
     below,
+    above,
     between,
     attributes,
   });
@@ -191,9 +195,10 @@ function keyExpressions(
   {
     filter,
     below,
+    above,
     between,
     attributes,
-  }: Pick<QueryOptions, "filter" | "below" | "between" | "attributes">,
+  }: Pick<QueryOptions, "filter" | "below" | "above" | "between" | "attributes">,
 ) {
   const expression = createExpressionBuilder();
   const { name, value } = expression.builder;
@@ -202,6 +207,7 @@ function keyExpressions(
   if (range.prefix !== undefined)
     parts.push(`begins_with(${name(sortKeyName)}, ${value(range.prefix)})`);
   if (below !== undefined) parts.push(`${name(sortKeyName)} < ${value(below)}`);
+  if (above !== undefined) parts.push(`${name(sortKeyName)} > ${value(above)}`);
   if (between)
     parts.push(`${name(sortKeyName)} BETWEEN ${value(between[0])} AND ${value(between[1])}`);
   const condition = {

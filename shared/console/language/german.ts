@@ -60,6 +60,8 @@ export const german: Catalog = {
   "Add to a sequence": "Zu einer Automation hinzufügen",
   "Add to sequence": "Zur Automation hinzufügen",
   "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
+  "Address, A to Z": "Adresse, A bis Z",
+  "Address, Z to A": "Adresse, Z bis A",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
@@ -67,6 +69,8 @@ export const german: Catalog = {
   Blue: "Blau",
   "Bounce report": "Bericht über einen Bounce",
   "Complaint report": "Bericht über eine Beschwerde",
+  "Contacts are sorted by address or day added. Other orders would need all to be read.":
+    "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
@@ -77,6 +81,8 @@ export const german: Catalog = {
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
   "Field {label}, or else “{fallback}”": "Feld {label}, sonst „{fallback}“",
+  "Filtered contacts are sorted by address. Other orders would need all to be read.":
+    "Gefilterte werden nach Adresse sortiert. Für andere müssten alle gelesen werden.",
   Food: "Essen",
   Gray: "Grau",
   Green: "Grün",
@@ -90,6 +96,9 @@ export const german: Catalog = {
     "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
     "email“ der API-Referenz sagt, wie.",
   "Make “{name}”": "„{name}“ anlegen",
+  "Members of one list or tag stand in the order in which they were created.":
+    "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
+  "Newest first": "Neueste zuerst",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
@@ -97,7 +106,9 @@ export const german: Catalog = {
   Numbers: "Nummerierung",
   Offers: "Angebote",
   "Often used": "Oft benutzt",
+  "Oldest first": "Älteste zuerst",
   Orange: "Orange",
+  Order: "Reihenfolge",
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
   "Other email": "Andere E-Mail",
@@ -876,6 +887,7 @@ export const german: Catalog = {
   Buy: "Kaufen",
   By: "Durch",
   "by a sequence": "durch eine Automation",
+  "by address": "nach Adresse",
   "by an import": "durch einen Import",
   "by confirming a form": "durch Bestätigen eines Formulars",
   "By day": "Nach Tagen",

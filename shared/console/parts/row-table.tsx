@@ -1,3 +1,4 @@
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type CSSProperties,
@@ -21,7 +22,17 @@ export interface Column<Row> {
   /** A class of styles.css, which sets the width and hides the column where there is no room. */
   className: string;
   isNumber?: boolean;
+  /** For a column by which the list can be sorted. */
+  sorting?: ColumnSort | undefined;
   render(row: Row): ReactNode;
+}
+
+export interface ColumnSort {
+  /** Undefined while the list is sorted by another column. */
+  direction: "asc" | "desc" | undefined;
+  /** What the label does not say: "by address". */
+  hint?: string;
+  onSort(): void;
 }
 
 /** Ids of entries of logs are texts. */
@@ -188,7 +199,7 @@ function classOf(
 }
 
 interface HeadRowProps {
-  columns: Pick<Column<never>, "id" | "label" | "className" | "isNumber" | "isAction">[];
+  columns: Omit<Column<never>, "render">[];
   hasSelection: boolean;
 }
 
@@ -201,13 +212,36 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
             <span className="visually-hidden">{t("Select")}</span>
           </th>
         )}
-        {columns.map(({ label, id = label, className, isNumber, isAction }) => (
-          <th key={id} scope="col" className={isNumber ? `${className} num` : className}>
-            {isAction ? <span className="visually-hidden">{label}</span> : label}
+        {columns.map(({ label, id = label, className, isNumber, isAction, sorting }) => (
+          <th
+            key={id}
+            scope="col"
+            className={isNumber ? `${className} num` : className}
+            {...(sorting && { "aria-sort": ariaSort(sorting) })}
+          >
+            {isAction && <span className="visually-hidden">{label}</span>}
+            {sorting && <SortButton label={label} {...sorting} />}
+            {!isAction && !sorting && label}
           </th>
         ))}
       </tr>
     </thead>
+  );
+}
+
+function ariaSort({ direction }: ColumnSort): "ascending" | "descending" | "none" {
+  if (!direction) return "none";
+  return direction === "asc" ? "ascending" : "descending";
+}
+
+function SortButton({ label, direction, hint, onSort }: ColumnSort & { label: string }) {
+  const Arrow = direction === "desc" ? IconArrowDown : IconArrowUp;
+  return (
+    <button type="button" className={direction ? "sort sorted" : "sort"} onClick={onSort}>
+      {label}
+      {hint && <span className="sort-hint">{hint}</span>}
+      <Arrow size={14} aria-hidden />
+    </button>
   );
 }
 

@@ -9,10 +9,12 @@ interface ColumnsMenuProps {
   /** All that can be chosen. */
   columns: readonly { id: string; label: string }[];
   choice: ReturnType<typeof useColumnChoice>;
+  /** Stands below the columns. */
+  note: string;
 }
 
 /** Chooses the columns of the contact table. */
-export function ColumnsMenu({ columns, choice }: ColumnsMenuProps) {
+export function ColumnsMenu({ columns, choice, note }: ColumnsMenuProps) {
   const { chosen, choose, isDefault, reset } = choice;
   const own = columns.filter(({ id }) => isOwnField(id));
   const common = columns.filter(({ id }) => !isOwnField(id));
@@ -59,6 +61,7 @@ export function ColumnsMenu({ columns, choice }: ColumnsMenuProps) {
         {isFull && (
           <p className="quiet">{t("A table has up to {maxColumns} columns.", { maxColumns })}</p>
         )}
+        <p className="quiet columns-note">{note}</p>
         {!isDefault && (
           <Button variant="subtle" size="xs" onClick={reset}>
             {t("Usual columns")}

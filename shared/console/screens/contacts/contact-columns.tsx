@@ -8,11 +8,14 @@ import { t } from "../../language/translate.ts";
 import { describeValue } from "../../parts/contact-field-types.ts";
 import type { Column } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import type { Sort } from "./contact-order.ts";
 
 interface ContactColumn extends Column<Contact> {
   id: string;
   /** The value as text, for phones, which show it below the name. */
   textOf?(contact: Contact): string | null;
+  /** The order of the API that the column shows. */
+  sort?: Sort;
 }
 
 /** More would leave no room for the values. */
@@ -31,7 +34,7 @@ function Name({ contact, values }: { contact: Contact; values: string[] }) {
   const { firstName, lastName, email } = contact;
   const name = [firstName, lastName].filter(Boolean).join(" ");
   return (
-    <span className="who">
+    <span className="who person">
       <b>{name || email}</b>
       {(name || values.length > 0) && (
         <span>
@@ -100,6 +103,7 @@ const commonColumns = (timezone: string): ContactColumn[] => [
     id: "added",
     label: t("Added"),
     className: "c-added quiet",
+    sort: "createdAt",
     render: ({ createdAt }) => formatDate(createdAt, timezone),
   },
 ];
@@ -157,6 +161,7 @@ export function shownColumns(
     id: "name",
     label: t("Contact"),
     className: "c-main",
+    sort: "email",
     render: (contact) => <Name contact={contact} values={valuesOf(contact)} />,
   };
   return [name, ...shown];

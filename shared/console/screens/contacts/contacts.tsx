@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -24,6 +24,7 @@ import { ColumnsMenu } from "./columns-menu.tsx";
 import { BulkActions } from "./contact-bulk-actions.tsx";
 import { contactColumns, shownColumns, useColumnChoice, widthOf } from "./contact-columns.tsx";
 import { ContactDetail } from "./contact-detail.tsx";
+import { useContactOrder } from "./contact-order.ts";
 
 const statuses = ["subscribed", "pending", "unsubscribed", "suppressed"] as const;
 type Status = (typeof statuses)[number];
@@ -36,7 +37,11 @@ export function Contacts() {
   const fields = useQuery({ ...fieldQueries.list(site?.id ?? 0), enabled: site !== undefined });
   const columns = contactColumns(fields.data?.fields ?? [], organization.timezone);
   const choice = useColumnChoice(user.id, site?.id);
-  const shown = shownColumns(columns, choice.chosen);
+  const order = useContactOrder(user.id);
+  const shown = shownColumns(columns, choice.chosen).map(({ sort, ...column }) => ({
+    ...column,
+    sorting: sort && order.columnSort(sort),
+  }));
   const mayWrite = useRight("audience:write");
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useState(false);
@@ -50,7 +55,7 @@ export function Contacts() {
     ...(search.segment && { segmentId: search.segment }),
   };
   const list = usePagedRows(
-    queries.contacts({ ...(site && { siteId: site.id }), ...filter }),
+    queries.contacts({ ...(site && { siteId: site.id }), ...filter, ...order.query }),
     ({ contacts }) => contacts,
   );
   useShortcuts([
@@ -97,7 +102,18 @@ export function Contacts() {
           )}
         </PageHead>
         <Filters siteId={site?.id}>
-          <ColumnsMenu columns={columns} choice={choice} />
+          {order.options.length > 0 && (
+            <Select
+              className="phone-only"
+              aria-label={t("Order")}
+              w={180}
+              allowDeselect={false}
+              data={order.options}
+              value={order.value ?? null}
+              onChange={(value) => value && order.choose(value)}
+            />
+          )}
+          <ColumnsMenu columns={columns} choice={choice} note={order.note} />
         </Filters>
         {search.action !== undefined && (
           <ActionProgress id={search.action} onClose={() => showAction()} />

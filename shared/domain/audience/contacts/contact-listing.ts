@@ -1,13 +1,13 @@
 // Lists contacts. Without a filter: newest first, over all sites that the caller may see. With only
 // a tag or list: its members, highest id first. With any other filter: in email order, because
-// contacts are read in that order.
+// contacts are read in that order. contact-order.ts has the other orders.
 import * as z from "zod";
 import { all, type Condition, contains, equals } from "../../../adapters/dynamodb/conditions.ts";
 import { getMany } from "../../../adapters/dynamodb/table.ts";
 import type { Caller, CallerScope } from "../../../caller.ts";
-import { invalid, limitExceeded } from "../../../errors.ts";
+import { invalid } from "../../../errors.ts";
 import { QueryId } from "../../../kernel/digits.ts";
-import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
+import { maxReadAhead, readInOrder } from "../../../kernel/newest-first.ts";
 import {
   countSkipped,
   type PageRequest,
@@ -21,15 +21,16 @@ import * as shardedCounters from "../../../kernel/sharded-counters.ts";
 import {
   emailShards,
   type GroupKey,
-  type GroupKind,
   indexes,
   type Key,
+  type KeyRange,
   keys,
   ranges,
 } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
 import * as groups from "../groups/groups.ts";
 import * as segments from "../segments/segments.ts";
+import { type ContactPageRequest, resolveOrder } from "./contact-order.ts";
 import * as contactReader from "./contact-reader.ts";
 import {
   type Contact,
@@ -40,6 +41,7 @@ import {
 } from "./contact-schema.ts";
 import { searchCondition } from "./contact-search-text.ts";
 import * as contacts from "./contacts.ts";
+import { type ContactPage, listAcrossSites, refuseTooManySites } from "./contacts-across-sites.ts";
 import { getContactIds } from "./external-ids.ts";
 
 const Id = QueryId;
@@ -72,7 +74,7 @@ export type ContactFilter = z.output<typeof ContactFilter>;
 /** `total` is exact without a filter and with only a tag or list, else null. */
 export async function list(
   caller: Caller,
-  request: PageRequest,
+  request: ContactPageRequest,
   filter: ContactFilter,
 ): Promise<{ items: Contact[]; pagination: Pagination }> {
   const { orgId } = caller;
@@ -83,46 +85,47 @@ export async function list(
   };
 }
 
-interface ContactPage {
-  items: ContactItem[];
-  next: string | undefined;
-  total: number | null;
-}
-
 async function queryContacts(
   caller: Caller,
-  request: PageRequest,
+  request: ContactPageRequest,
   filter: ContactFilter,
 ): Promise<ContactPage> {
-  const { siteId, ...criteria } = filter;
-  const [[name, value] = [], ...others] = Object.entries(criteria).filter(
-    ([, one]) => one !== undefined,
-  );
-  if (name === undefined) return listNewest(caller, request, siteId);
-  if (!others.length && filter.externalId !== undefined)
-    return listByExternalId(caller, request, { siteId, externalId: filter.externalId });
-  if (!others.length && name in groupKindByFilter)
-    return listMembers(caller, request, {
-      kind: groupKindByFilter[name as keyof typeof groupKindByFilter],
-      id: value as number,
-      siteId,
-    });
-  const { search, status, externalId, ...named } = filter;
-  const siteIds = Object.values(named).every((one) => one === undefined)
-    ? await sites.listVisibleSiteIds(caller, undefined)
-    : [];
+  const { siteId, externalId, tagId, listId } = filter;
+  const { sort, descending } = resolveOrder(request, filter);
+  if (sort === "createdAt") return listByTime(caller, request, { siteId, descending });
+  if (sort === "email") return listByEmail(caller, request, { ...filter, descending });
+  if (externalId !== undefined) return listByExternalId(caller, request, { siteId, externalId });
+  if (tagId !== undefined) return listMembers(caller, request, { kind: "TAG", id: tagId, siteId });
+  return listMembers(caller, request, { kind: "LIST", id: listId!, siteId });
+}
+
+async function listByEmail(
+  caller: Caller,
+  request: PageRequest,
+  { descending, ...filter }: ContactFilter & { descending: boolean },
+): Promise<ContactPage> {
+  const { orgId } = caller;
+  const { siteId: given, search, status, externalId, ...groupIds } = filter;
+  const plain = plainConditions({ search, status, externalId });
+  const hasGroup = Object.values(groupIds).some((one) => one !== undefined);
+  const siteIds = hasGroup ? [] : await sites.listVisibleSiteIds(caller, given);
+  const total = hasGroup || plain.length ? null : await countSites(orgId, siteIds);
   if (siteIds.length > 1)
-    return listAcrossSites({ orgId: caller.orgId, siteIds }, request, {
-      filter: all(...plainConditions({ search, status, externalId })),
+    return listAcrossSites({ orgId, siteIds, total }, request, {
+      filter: plain.length ? all(...plain) : undefined,
+      descending,
     });
   const wanted = await resolveFilter(caller, filter);
   const { items, next } = await contactReader.readSitePage(
-    { orgId: caller.orgId, siteId: wanted.siteId },
+    { orgId, siteId: wanted.siteId },
     request,
-    wanted,
+    { ...wanted, descending },
   );
-  return { items, next, total: null };
+  return { items, next, total };
 }
+
+const countSites = (orgId: number, siteIds: number[]): Promise<number> =>
+  shardedCounters.sumShards(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId)));
 
 async function listByExternalId(
   caller: Caller,
@@ -130,63 +133,13 @@ async function listByExternalId(
   { siteId, externalId }: { siteId: number | undefined; externalId: string },
 ): Promise<ContactPage> {
   const siteIds = await sites.listVisibleSiteIds(caller, siteId);
-  refuseTooMany(siteIds);
+  refuseTooManySites(siteIds);
   const contactIds = await getContactIds(caller.orgId, siteIds, externalId);
   const items = await contacts.getByIds(caller.orgId, contactIds, { consistent: true });
   const skip = countSkipped(request);
   const shown = items.slice(skip, skip + request.limit);
   return { items: shown, next: undefined, total: items.length };
 }
-
-const sitePattern = /^\d{1,16}#[^\s@]+@[^\s@]+$/;
-
-/**
- * Site by site, newest site first, in email order within a site. A cursor position is
- * `<site>#<email>`.
- */
-async function listAcrossSites(
-  { orgId, siteIds }: { orgId: number; siteIds: number[] },
-  request: PageRequest,
-  wanted: contactReader.ContactQuery,
-): Promise<ContactPage> {
-  refuseTooMany(siteIds);
-  const position = positionOf(request, sitePattern);
-  const split = position?.indexOf("#") ?? 0;
-  const [first, address] =
-    position === undefined
-      ? [undefined, undefined]
-      : [Number(position.slice(0, split)), position.slice(split + 1)];
-  const skip = countSkipped(request);
-  const enough = skip + request.limit + 1;
-  const items: ContactItem[] = [];
-  for (const siteId of siteIds
-    .toSorted((a, b) => b - a)
-    .filter((id) => first === undefined || id <= first)) {
-    const after = siteId === first ? address : undefined;
-    const page = await contactReader.readSitePage(
-      { orgId, siteId },
-      { limit: enough - items.length, cursor: after },
-      wanted,
-    );
-    items.push(...page.items);
-    if (items.length >= enough) break;
-    // The reader stopped after reading very many contacts: the page ends short.
-    if (page.next !== undefined)
-      return { items: items.slice(skip), next: `${siteId}#${page.next}`, total: null };
-  }
-  const shown = items.slice(skip, enough - 1);
-  const last = shown.at(-1);
-  return {
-    items: shown,
-    next: items.length >= enough && last ? `${last.siteId}#${last.sk}` : undefined,
-    total: null,
-  };
-}
-
-const groupKindByFilter = { tagId: "TAG", listId: "LIST" } as const satisfies Record<
-  string,
-  GroupKind
->;
 
 /**
  * The query for a filter. 404 for a tag, list or segment that does not exist, 400 for one of
@@ -251,24 +204,15 @@ async function resolveSite(
 /** An entry of the index of new contacts. */
 type IndexEntry = Key & { newsk: string };
 const newestPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
-const maxSites = 20;
 
-function refuseTooMany(siteIds: number[]) {
-  if (siteIds.length > maxSites)
-    throw limitExceeded(
-      "siteId",
-      `siteId is needed: contacts of more than ${maxSites} sites cannot be listed together`,
-    );
-}
-
-async function listNewest(
+async function listByTime(
   caller: CallerScope,
   request: PageRequest,
-  given: number | undefined,
+  { siteId: given, descending }: { siteId: number | undefined; descending: boolean },
 ): Promise<ContactPage> {
   const { orgId } = caller;
   const siteIds = await sites.listVisibleSiteIds(caller, given);
-  refuseTooMany(siteIds);
+  refuseTooManySites(siteIds);
   const collections = siteIds.flatMap((siteId) =>
     emailShards.map((shard) => indexes.newContacts(orgId, siteId, shard)),
   );
@@ -276,8 +220,9 @@ async function listNewest(
     readMergedPage<IndexEntry>(collections, request, {
       sortKeyOf: ({ newsk }) => newsk,
       cursorPattern: newestPattern,
+      newestFirst: descending,
     }),
-    shardedCounters.sumShards(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId))),
+    countSites(orgId, siteIds),
   ]);
   const items = await getMany<ContactItem>(page);
   return {
@@ -303,6 +248,7 @@ async function listMembers(
     readMergedPage<Member>(collections, request, {
       sortKeyOf: ({ sk }) => sk,
       cursorPattern: /^\d{16}$/,
+      newestFirst: true,
     }),
     groups.count(kind, orgId, id),
   ]);
@@ -328,17 +274,24 @@ async function loadMembers(
   );
 }
 
+interface MergedOrder<T> {
+  sortKeyOf(item: T): string;
+  cursorPattern: RegExp;
+  newestFirst: boolean;
+}
+
 async function readMergedPage<T>(
-  shardRanges: Parameters<typeof readNewestFirst>[0],
+  shardRanges: KeyRange[],
   request: PageRequest,
-  { sortKeyOf, cursorPattern }: { sortKeyOf: (item: T) => string; cursorPattern: RegExp },
+  { sortKeyOf, cursorPattern, newestFirst }: MergedOrder<T>,
 ) {
   const skip = countSkipped(request);
   const wanted = skip + request.limit;
-  const below = positionOf(request, cursorPattern);
+  const position = positionOf(request, cursorPattern);
   const places: T[] = [];
   const size = Math.min(maxReadAhead, Math.ceil((wanted * 1.25) / shardRanges.length) + 4);
-  for await (const place of readNewestFirst<T>(shardRanges, sortKeyOf, { below, size })) {
+  const order = { position, newestFirst, size };
+  for await (const place of readInOrder<T>(shardRanges, sortKeyOf, order)) {
     places.push(place);
     if (places.length > wanted) break;
   }

@@ -25,7 +25,12 @@ export interface ContactQuery {
   attributes?: string[] | undefined;
 }
 
-interface ReadOptions extends ContactQuery {
+export interface SitePageQuery extends ContactQuery {
+  /** From the last email back. */
+  descending?: boolean | undefined;
+}
+
+interface ReadOptions extends SitePageQuery {
   after?: string | undefined;
   /** Reads only these attributes. */
   projection?: string[] | undefined;
@@ -66,6 +71,7 @@ async function readPage(
     readEvents,
     projection: attributes,
     after,
+    descending = false,
     limit,
   }: ReadOptions & { limit: number },
 ): Promise<QueryPage<ContactItem>> {
@@ -73,6 +79,7 @@ async function readPage(
     filter,
     attributes,
     after,
+    newestFirst: descending,
     limit,
   });
   return { ...page, items: await filterInCode(page.items, { test, readMails, readEvents }) };
@@ -119,14 +126,14 @@ async function countInCode(
 const maxReadsPerPage = 1000;
 
 /**
- * One page of the site in email order. `next` is the email to continue after, so contacts created
- * or removed in between do not shift later pages. With a rare filter, a page may be short and still
+ * One page of the site in email order, or in the opposite order. `next` is the email to continue
+ * after, so contacts created or removed in between do not shift later pages. With a rare filter, a page may be short and still
  * have a `next`.
  */
 export async function readSitePage(
   site: SiteRef,
   request: PageRequest,
-  contactQuery: ContactQuery,
+  contactQuery: SitePageQuery,
 ): Promise<{ items: ContactItem[]; next?: string | undefined }> {
   const skip = countSkipped(request);
   const needed = skip + request.limit + 1;
@@ -159,7 +166,7 @@ interface ShardStream {
  */
 async function* mergeShardsByEmail(
   site: SiteRef,
-  contactQuery: ContactQuery,
+  contactQuery: SitePageQuery,
   { after, size }: { after: string | undefined; size: number },
 ): AsyncGenerator<{ items: ContactItem[]; reach: string | undefined; reads: number }> {
   const streams: ShardStream[] = emailShards.map((shard) => ({
@@ -168,6 +175,7 @@ async function* mergeShardsByEmail(
     reach: after,
     done: false,
   }));
+  const isBefore: IsBefore = contactQuery.descending ? (a, b) => a > b : (a, b) => a < b;
   let reads = 0;
   for (let limit = size; ; limit = Math.min(limit * 2, maxPageSize)) {
     const emptyStreams = streams.filter(({ items, done }) => !done && !items.length);
@@ -175,11 +183,11 @@ async function* mergeShardsByEmail(
       emptyStreams.map((stream) => readMore(site, stream, { ...contactQuery, limit })),
     );
     reads += emptyStreams.length;
-    const reach = mergeBoundary(streams);
+    const reach = mergeBoundary(streams, isBefore);
     yield {
       items: streams
-        .flatMap((stream) => takeUpTo(stream, reach))
-        .sort((a, b) => (a.sk < b.sk ? -1 : 1)),
+        .flatMap((stream) => takeUpTo(stream, reach, isBefore))
+        .sort((a, b) => (isBefore(a.sk, b.sk) ? -1 : 1)),
       reach,
       reads,
     };
@@ -187,10 +195,13 @@ async function* mergeShardsByEmail(
   }
 }
 
+/** Whether the first email comes before the second in the order of the list. */
+type IsBefore = (a: string, b: string) => boolean;
+
 async function readMore(
   site: SiteRef,
   stream: ShardStream,
-  contactQuery: ContactQuery & { limit: number },
+  contactQuery: ReadOptions & { limit: number },
 ): Promise<void> {
   const { items, next } = await readPage(site, stream.shard, {
     ...contactQuery,
@@ -202,19 +213,23 @@ async function readMore(
 }
 
 /** The email up to which every shard has been read. */
-const mergeBoundary = (streams: ShardStream[]): string | undefined =>
+const mergeBoundary = (streams: ShardStream[], isBefore: IsBefore): string | undefined =>
   streams
     .flatMap(({ done, reach: readUpTo }) => (done ? [] : [readUpTo!]))
     .reduce<string | undefined>(
-      (least, one) => (least === undefined || one < least ? one : least),
+      (first, one) => (first === undefined || isBefore(one, first) ? one : first),
       undefined,
     );
 
 /** Removes and returns the contacts up to an email. */
-function takeUpTo(stream: ShardStream, readUpTo: string | undefined): ContactItem[] {
+function takeUpTo(
+  stream: ShardStream,
+  readUpTo: string | undefined,
+  isBefore: IsBefore,
+): ContactItem[] {
   const end =
     readUpTo === undefined
       ? stream.items.length
-      : stream.items.findIndex(({ sk }) => sk > readUpTo);
+      : stream.items.findIndex(({ sk }) => isBefore(readUpTo, sk));
   return stream.items.splice(0, end < 0 ? stream.items.length : end);
 }
