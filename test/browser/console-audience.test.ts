@@ -316,8 +316,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
         .locator("tr[data-index] .who b")
         .allTextContents()
         .then((all) => all.map((one) => one.split("@")[0]));
-    const hasOrder = (on: Page, ...order: string[]) =>
-      expect.poll(() => names(on)).toEqual(order);
+    const hasOrder = (on: Page, ...order: string[]) => expect.poll(() => names(on)).toEqual(order);
     await hasOrder(page, "bob", "ann", "carl");
     const head = (name: string) => page.getByRole("columnheader", { name });
     expect(await head("Added").getAttribute("aria-sort")).toBe("descending");
@@ -350,10 +349,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
       path: "/contacts",
       viewport: { width: 390, height: 844 },
     });
-    await chooseOption(
-      phone.page.getByRole("combobox", { name: "Order" }),
-      "Address, A to Z",
-    );
+    await chooseOption(phone.page.getByRole("combobox", { name: "Order" }), "Address, A to Z");
     await hasOrder(phone.page, "ann", "bob", "carl");
     expect([...problems, ...phone.problems]).toEqual([]);
   });

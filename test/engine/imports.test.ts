@@ -124,6 +124,42 @@ describe("a file", () => {
     expect((await readGroupMembers(shop, "LIST", list.id)).count).toBe(3);
   });
 
+  test("has rows with many tags, and names those that are too many", async () => {
+    const shop = await createTestSite();
+    const list = await groups.create("LIST", shop.caller, { siteId: shop.siteId, name: "News" });
+    const names = (n: number) => Array.from({ length: n }, (_, i) => `t${i}`).join("|");
+    const file = [
+      "email,tags",
+      `ann@x.com,${names(45)}|t0|t1`,
+      `bob@x.com,${names(58)}`,
+      `cy@x.com,${names(60)}`,
+    ].join("\n");
+    const imported = await runToEnd(shop, file, { tags: ["imported"], lists: [list.id] });
+    expect(imported).toMatchObject({
+      created: 2,
+      failed: 1,
+      errors: [
+        { email: "cy@x.com", message: "tags: has 60, but at most 58 are possible: t58, t59" },
+      ],
+    });
+    const all = await readContactsByEmail(shop);
+    expect(all.get("ann@x.com")!.tags).toHaveLength(46);
+    expect(all.get("bob@x.com")!.tags).toHaveLength(59);
+    // A contact that exists gets as many again.
+    const more = await runToEnd(shop, `email,tags\nann@x.com,${names(60)}`);
+    expect(more).toMatchObject({ updated: 1, failed: 0 });
+    expect((await readContactsByEmail(shop)).get("ann@x.com")!.tags).toHaveLength(61);
+  });
+
+  test("has addresses with international domains, in either spelling", async () => {
+    const shop = await createTestSite();
+    const file = "email\nann@müller.example\nbob@xn--mller-kva.example\nANN@MÜLLER.example\n";
+    expect(await runToEnd(shop, file)).toMatchObject({ created: 2, failed: 0 });
+    expect([...(await readContactsByEmail(shop)).keys()].map((one) => one.toLowerCase())).toEqual(
+      expect.arrayContaining(["ann@müller.example", "bob@müller.example"]),
+    );
+  });
+
   test("is read correctly in any encoding", async () => {
     const text = "email,firstName\nann@x.com,Zoë – €\n";
     const bytes = {

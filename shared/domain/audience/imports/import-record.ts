@@ -48,7 +48,8 @@ const importOptions = z.object({
         "digits, or has only text values in the site. If the field is declared " +
         "(PUT /contact-fields/:fieldName), its type decides how the cells are read, and a row " +
         "with a cell that cannot be read fails. customFields reads a JSON " +
-        "object. A column of a topic has subscribed or yes for contacts who join it, left or no " +
+        "object. Tags are separated by a comma, semicolon, bar or line break: a row can have 60, " +
+        "less the tags and lists for all rows. A column of a topic has subscribed or yes for contacts who join it, left or no " +
         "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
         "joins a topic again who left it. A value in unsubscribedAt sets the contact " +
         "to unsubscribed; one in bouncedAt suppresses the address; 0, false, NULL and never " +

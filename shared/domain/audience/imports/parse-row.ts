@@ -1,12 +1,14 @@
 // Converts the cells of a row to a contact.
+import * as z from "zod";
 import { namesIn, typedValue, unguarded } from "../../../kernel/csv-cells.ts";
 import { toSingleLine } from "../../../kernel/email-fields.ts";
 import { parseJson } from "../../../kernel/json.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
-import { ContactRow } from "../contacts/contact-schema.ts";
+import { ContactRow, GroupName } from "../contacts/contact-schema.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { isDate, readAnswer, readStatus } from "./consent.ts";
 import { type ImportColumn, isExported } from "./import-options.ts";
+import type { NewImport } from "./import-record.ts";
 
 export type ParsedRow =
   | {
@@ -19,15 +21,28 @@ export type ParsedRow =
     }
   | { email: string; error: string };
 
+/** The transaction that stores a contact has room for this many new tags and lists. */
+const maxRowGroups = 60;
+
+/** The number of tags that a row can have besides the tags and lists of the whole import. */
+export const maxTagsOf = ({ tags, lists }: Pick<NewImport, "tags" | "lists">): number =>
+  maxRowGroups - tags.length - lists.length;
+
+const ImportRow = ContactRow.safeExtend({ tags: z.array(GroupName).max(maxRowGroups) });
+
 /** Empty cells are left out, so they do not change existing values. */
-export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
+export function parseRow(
+  cells: string[],
+  columns: ImportColumn[],
+  { maxTags }: { maxTags: number },
+): ParsedRow {
   const raw: RawContact = { tags: [], consent: [] };
   for (const [i, column] of columns.entries()) {
     // Custom fields of our own export are read exactly; other cells may be padded.
     const cell = unguarded((isExported(column) ? cells[i] : cells[i]?.trim()) ?? "");
     if (cell !== "" && column.field !== "ignore") setField(raw, column, cell);
   }
-  const { consent, fault, ...contact } = raw;
+  const { consent, fault, ...contact } = { ...raw, tags: [...new Set(raw.tags)] };
   const email = typeof raw.email === "string" ? raw.email : "";
   const hasExtraCells = cells.slice(columns.length).some((cell) => cell.trim() !== "");
   if (hasExtraCells)
@@ -38,10 +53,11 @@ export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
         "around cells that contain the delimiter",
     };
   if (fault !== undefined) return { email, error: fault };
+  if (contact.tags.length > maxTags) return { email, error: describeExcess(contact.tags, maxTags) };
   const status = strictestFirst.find((one) => consent.includes(one));
   const suppress = status === "suppressed";
   if (status && !suppress) contact.status = status;
-  const { data, error } = ContactRow.safeParse(contact, { error: validationMessages });
+  const { data, error } = ImportRow.safeParse(contact, { error: validationMessages });
   if (!data) return { email, error: describeIssue(error.issues[0]!, email) };
   const hasConsentColumn = columns.some(({ field }) => field === "subscribed");
   return { row: data, suppress, lacksConsent: hasConsentColumn && status === undefined };
@@ -157,6 +173,10 @@ const isGiven = (cell: string): boolean => {
   const answer = readAnswer(cell);
   return answer !== "no" && answer !== "none";
 };
+
+/** Names the tags that are too many. */
+const describeExcess = (tags: string[], maxTags: number): string =>
+  `tags: has ${tags.length}, but at most ${maxTags} are possible: ${tags.slice(maxTags).join(", ")}`;
 
 function describeIssue(
   { path, message, code }: { path: PropertyKey[]; message: string; code?: string },

@@ -25,7 +25,7 @@ import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { delimiters, encodings, type ImportColumn, withTypes } from "./import-options.ts";
 import type { NewImport } from "./import-record.ts";
 import { findUpload, type ImportSource } from "./imports.ts";
-import { parseRow } from "./parse-row.ts";
+import { maxTagsOf, parseRow } from "./parse-row.ts";
 import { readFrom, readHead } from "./stored-file.ts";
 import {
   addFormatEvidence,
@@ -151,7 +151,8 @@ export async function preview(
   const values = detectValueFormat(options, columns, formats);
   const problem = error ?? findFormatProblem(values, columns, formats) ?? null;
   const timezone = await organizations.getTimezone(caller.orgId);
-  const reading: Reading = { columns, typeOf, format: { ...values, timezone } };
+  const maxTags = maxTagsOf(options);
+  const reading: Reading = { columns, typeOf, format: { ...values, timezone }, maxTags };
   return {
     siteId,
     size: file.size,
@@ -194,6 +195,7 @@ interface Reading {
   columns: ImportColumn[];
   typeOf(name: string): CustomFieldType | undefined;
   format: ValueFormat;
+  maxTags: number;
 }
 
 const shownErrors = 3;
@@ -217,8 +219,11 @@ function listReadings(
 }
 
 /** What an import would read. */
-function describeRow(cells: string[], { columns, typeOf, format }: Reading): RowDescription {
-  const parsed = parseRow(cells, columns);
+function describeRow(
+  cells: string[],
+  { columns, typeOf, format, maxTags }: Reading,
+): RowDescription {
+  const parsed = parseRow(cells, columns, { maxTags });
   if (parsed.error !== undefined) return { ...noDescription, error: parsed.error };
   const { row, suppress, lacksConsent } = parsed;
   const { faults } = readByType(row, typeOf, format);

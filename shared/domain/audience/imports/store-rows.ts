@@ -12,7 +12,7 @@ import { addAll as suppressAll } from "../suppressions/suppression-imports.ts";
 import { type CsvRow, type FilePosition, readRows } from "./csv-rows.ts";
 import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
 import type { ImportRecord, ImportRowError, NewImport } from "./import-record.ts";
-import { parseRow } from "./parse-row.ts";
+import { maxTagsOf, parseRow } from "./parse-row.ts";
 import * as rowErrors from "./row-errors.ts";
 import { readFrom } from "./stored-file.ts";
 
@@ -58,8 +58,9 @@ async function storeBatch(job: ImportJob, rows: CsvRow[], mayBeRetry: boolean): 
   const { wish: options, orgId, siteId, bound } = record;
   const lists = await findExistingListIds(record);
   const errors: ImportRowError[] = [];
+  const maxTags = maxTagsOf(options);
   const validRows = rows.flatMap(({ row, cells }, i) => {
-    const parsed = parseRow(cells, record.columns!);
+    const parsed = parseRow(cells, record.columns!, { maxTags });
     if (parsed.error !== undefined) {
       errors.push({ row, email: parsed.email, message: parsed.error });
       return [];
