@@ -19,6 +19,7 @@ import { maxLinks } from "../../shared/domain/sending/clicked-links.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, NameSearch, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId, SiteFilter } from "../../shared/kernel/digits.ts";
+import { QueryTime } from "../../shared/kernel/record-fields.ts";
 
 const { CampaignAudit } = campaignAudit;
 const { Campaign } = campaignSchema;
@@ -40,15 +41,21 @@ export const campaigns = routeGroup("campaigns", [
         .optional()
         .describe("Only items with this status."),
       seriesId: QueryId.optional().describe("Only campaigns of this series."),
+      from: QueryTime.optional().describe(
+        "Only campaigns that started at this time or later, or are scheduled to.",
+      ),
+      to: QueryTime.optional().describe(
+        "Only campaigns that started before this time, or are scheduled to.",
+      ),
       withStats: z
         .enum(["true", "false"])
         .optional()
         .describe("`true`: each campaign that has started has its `stats`."),
     }),
     returns: pagedSchema("campaigns", campaignList.ListedCampaign),
-    handle: ({ caller, query: { siteId, status, seriesId, withStats, ...page } }) =>
+    handle: ({ caller, query: { siteId, status, seriesId, from, to, withStats, ...page } }) =>
       campaignList.list(caller, page, {
-        ...{ siteId, status, seriesId },
+        ...{ siteId, status, seriesId, from, to },
         withStats: withStats === "true",
       }),
   }),

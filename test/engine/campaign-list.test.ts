@@ -13,6 +13,29 @@ import {
 
 beforeAll(useVirtualQueues);
 
+test("campaigns are found by the time at which they started or are to start", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId } = from;
+  await insertListMembers(from, 1);
+  const [sent, scheduled] = [await createDraft(from), await createDraft(from)];
+  await createDraft(from);
+  await actions.sendNow(caller, sent.id);
+  await runWorkers({ forSeconds: 600 });
+  const at = new Date(Date.parse(sent.createdAt) + 40 * 86_400_000).toISOString();
+  await actions.schedule(caller, scheduled.id, { scheduledAt: at });
+  const idsOf = async (filter: object) =>
+    (await campaignList.list(caller, { limit: 10, page: 1 }, { siteId, ...filter })).campaigns.map(
+      ({ id }) => id,
+    );
+  const before = sent.createdAt;
+  expect(await idsOf({ from: before })).toEqual([scheduled.id, sent.id]);
+  expect(await idsOf({ from: before, to: at })).toEqual([sent.id]);
+  expect(await idsOf({ from: at.replace("Z", "+00:00") })).toEqual([scheduled.id]);
+  expect(await idsOf({ to: before })).toEqual([]);
+  expect(await idsOf({ from: before, status: "scheduled" })).toEqual([scheduled.id]);
+  await from.provider.stop();
+});
+
 test("campaigns that have started have the figures of their own screen, if they are asked for", async () => {
   const from = await createCampaignSender();
   const { caller, siteId } = from;

@@ -1,6 +1,7 @@
 // Recurring campaigns: when they are due, and that each date has exactly one campaign.
 import { beforeAll, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
+import * as campaignList from "../../shared/domain/campaigns/campaign-list.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as occurrences from "../../shared/domain/campaigns/series/occurrences.ts";
 import { runSeries } from "../../shared/domain/campaigns/series/run-series.ts";
@@ -118,7 +119,7 @@ test("each time has a campaign of its own, with its own results", async () => {
   for (const one of sent)
     expect(await readConsistentNumbers(from, one.id)).toMatchObject({ candidates: 2, sent: 2 });
   expect(from.provider.mails).toHaveLength(6);
-  const ofSeries = await campaigns.list(from.caller, { page: 1, limit: 10 }, { seriesId: id });
+  const ofSeries = await campaignList.list(from.caller, { page: 1, limit: 10 }, { seriesId: id });
   expect(ofSeries.campaigns.map((one) => one.id)).toEqual(sent.map((one) => one.id));
   expect(await series.find(from.caller, id)).toMatchObject({
     status: "active",
@@ -165,7 +166,7 @@ test("several workers at once start one campaign", async () => {
   await runWorkers({ forSeconds: 3600 });
   expect(await runs(from, id)).toHaveLength(1);
   expect(expectNoDuplicates(from)).toHaveLength(2);
-  const { campaigns: all } = await campaigns.list(from.caller, { page: 1, limit: 10 }, {});
+  const { campaigns: all } = await campaignList.list(from.caller, { page: 1, limit: 10 }, {});
   expect(all).toHaveLength(1);
   await end(from);
 });

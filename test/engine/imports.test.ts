@@ -139,7 +139,10 @@ describe("a file", () => {
       created: 2,
       failed: 1,
       errors: [
-        { email: "cy@x.com", message: "tags: has 60, but at most 58 are possible: t58, t59" },
+        {
+          email: "cy@x.com",
+          message: "tags: has 60, but at most 58 are possible, without t58, t59",
+        },
       ],
     });
     const all = await readContactsByEmail(shop);

@@ -3,6 +3,7 @@ import { put, queryAll, update, write } from "../../shared/adapters/dynamodb/tab
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as campaignList from "../../shared/domain/campaigns/campaign-list.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
@@ -181,7 +182,7 @@ test("a member whose only site was deleted lists nothing", async () => {
   const gone = await site(caller);
   const { caller: limited } = await addMember(caller, { role: "viewer", siteIds: [gone] });
   await removeSite(caller, gone);
-  expect(await campaigns.list(limited, page, {})).toMatchObject({
+  expect(await campaignList.list(limited, page, {})).toMatchObject({
     campaigns: [],
     pagination: { total: 0, nextCursor: null },
   });

@@ -4,7 +4,6 @@
 import {
   absent,
   all,
-  allEqual,
   any,
   type Condition,
   equals,
@@ -14,7 +13,6 @@ import { get, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, contended, invalid } from "../../errors.ts";
-import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
@@ -146,22 +144,6 @@ function getWaitingForLocalTime(
     nextAt: upcoming[0]!.at,
     lastAt: upcoming.at(-1)!.at,
   };
-}
-
-type CampaignFilter = Partial<Record<"status" | "seriesId", string | number | undefined>>;
-
-/** Newest first. */
-export async function list(
-  who: CallerScope,
-  request: PageRequest,
-  { siteId, ...equal }: { siteId?: number | undefined } & CampaignFilter,
-) {
-  const filter = { siteIds: await sites.siteFilter(who, siteId), filter: allEqual({ ...equal }) };
-  const { items, pagination } = await records.list<StoredCampaign>("CAMPAIGN", who, {
-    ...request,
-    ...filter,
-  });
-  return { campaigns: items.map(toApi), pagination };
 }
 
 /**

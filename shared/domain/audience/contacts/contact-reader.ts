@@ -127,8 +127,8 @@ const maxReadsPerPage = 1000;
 
 /**
  * One page of the site in email order, or in the opposite order. `next` is the email to continue
- * after, so contacts created or removed in between do not shift later pages. With a rare filter, a page may be short and still
- * have a `next`.
+ * after, so contacts created or removed in between do not shift later pages. With a rare filter, a
+ * page may be short and still have a `next`.
  */
 export async function readSitePage(
   site: SiteRef,

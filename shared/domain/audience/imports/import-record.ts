@@ -49,11 +49,11 @@ const importOptions = z.object({
         "(PUT /contact-fields/:fieldName), its type decides how the cells are read, and a row " +
         "with a cell that cannot be read fails. customFields reads a JSON " +
         "object. Tags are separated by a comma, semicolon, bar or line break: a row can have 60, " +
-        "less the tags and lists for all rows. A column of a topic has subscribed or yes for contacts who join it, left or no " +
-        "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
-        "joins a topic again who left it. A value in unsubscribedAt sets the contact " +
-        "to unsubscribed; one in bouncedAt suppresses the address; 0, false, NULL and never " +
-        "are no value there. " +
+        "less the tags and lists for all rows. A column of a topic has subscribed or yes for " +
+        "contacts who join it, left or no for those who leave it; an empty cell changes " +
+        "nothing. Without resubscribe, nobody joins a topic again who left it. A value in " +
+        "unsubscribedAt sets the contact to unsubscribed; one in bouncedAt suppresses the " +
+        "address; 0, false, NULL and never are no value there. " +
         "A column of subscribed has yes, no, a date or a status: a new contact whose cell is " +
         "empty is not subscribed. In a column of unsubscribed, yes or a date means " +
         "unsubscribed. Yes and no are read in the languages of the headers, also as 1 and 0, " +

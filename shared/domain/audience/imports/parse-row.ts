@@ -175,8 +175,10 @@ const isGiven = (cell: string): boolean => {
 };
 
 /** Names the tags that are too many. */
-const describeExcess = (tags: string[], maxTags: number): string =>
-  `tags: has ${tags.length}, but at most ${maxTags} are possible: ${tags.slice(maxTags).join(", ")}`;
+function describeExcess(tags: string[], maxTags: number): string {
+  const excess = tags.slice(maxTags).join(", ");
+  return `tags: has ${tags.length}, but at most ${maxTags} are possible, without ${excess}`;
+}
 
 function describeIssue(
   { path, message, code }: { path: PropertyKey[]; message: string; code?: string },
