@@ -22,7 +22,7 @@ test("campaigns are found by the time at which they started or are to start", as
   await actions.sendNow(caller, sent.id);
   await runWorkers({ forSeconds: 600 });
   const at = new Date(Date.parse(sent.createdAt) + 40 * 86_400_000).toISOString();
-  await actions.schedule(caller, scheduled.id, { scheduledAt: at });
+  await actions.schedule(caller, scheduled.id, { scheduledAt: at, sendLate: false });
   const idsOf = async (filter: object) =>
     (await campaignList.list(caller, { limit: 10, page: 1 }, { siteId, ...filter })).campaigns.map(
       ({ id }) => id,

@@ -2,7 +2,6 @@
 import { beforeAll, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as campaignList from "../../shared/domain/campaigns/campaign-list.ts";
-import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as occurrences from "../../shared/domain/campaigns/series/occurrences.ts";
 import { runSeries } from "../../shared/domain/campaigns/series/run-series.ts";
 import * as series from "../../shared/domain/campaigns/series/series.ts";

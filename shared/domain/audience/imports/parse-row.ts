@@ -34,7 +34,7 @@ const ImportRow = ContactRow.safeExtend({ tags: z.array(GroupName).max(maxRowGro
 export function parseRow(
   cells: string[],
   columns: ImportColumn[],
-  { maxTags }: { maxTags: number },
+  { maxTags = maxRowGroups }: { maxTags?: number } = {},
 ): ParsedRow {
   const raw: RawContact = { tags: [], consent: [] };
   for (const [i, column] of columns.entries()) {
@@ -42,7 +42,8 @@ export function parseRow(
     const cell = unguarded((isExported(column) ? cells[i] : cells[i]?.trim()) ?? "");
     if (cell !== "" && column.field !== "ignore") setField(raw, column, cell);
   }
-  const { consent, fault, ...contact } = { ...raw, tags: [...new Set(raw.tags)] };
+  const { consent, fault, ...contact } = raw;
+  contact.tags = [...new Set(raw.tags)];
   const email = typeof raw.email === "string" ? raw.email : "";
   const hasExtraCells = cells.slice(columns.length).some((cell) => cell.trim() !== "");
   if (hasExtraCells)
