@@ -5,6 +5,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import { missingRequirement } from "./infra/local/engines/dynamodb-local.ts";
 import { EvenLoad } from "./test/support/even-load.ts";
 
+const journey = (name: string): string => `test/browser/journeys/${name}.test.ts`;
+
 /**
  * `npm test` leaves these files out: together they take longer than all others. `npm run test:all`
  * runs every file, and so does a file name on the command line (`npm test -- planted-faults`).
@@ -99,6 +101,9 @@ const slowFiles = [
   "test/browser/secure-messages.test.ts",
   "test/browser/unsubscribe-pages.test.ts",
   "test/browser/playbook-emails.test.ts",
+  // What people want from the console, from the first press to the last.
+  ...["colleague", "first-campaign", "first-run", "form", "import", "missing-email"].map(journey),
+  ...["second-campaign", "segment", "template", "welcome"].map(journey),
 ];
 
 const root = import.meta.dirname;

@@ -117,12 +117,9 @@ export const formatAhead = (iso: string, timeZone: string): string =>
 
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `messageStream` becomes `Message stream`, and `apiKey` becomes `API key`. */
+/** `orderPlaced` becomes `Order placed`. */
 export const wordsOf = (name: string): string =>
-  capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)).replace(
-    /^Api\b/,
-    "API",
-  );
+  capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /** A size of a file. */
 export const formatBytes = (bytes: number): string =>

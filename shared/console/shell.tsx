@@ -24,7 +24,7 @@ import { useSessionEnded } from "./data/query-client.ts";
 import { chooseSite, useMe, useSite } from "./data/session.ts";
 import { t } from "./language/translate.ts";
 import { ErrorNote } from "./parts/error-note.tsx";
-import { LanguageMenu } from "./parts/language-choice.tsx";
+import { LanguageItems, LanguageMenu } from "./parts/language-choice.tsx";
 import { nameKeys, useShortcuts } from "./parts/shortcuts.ts";
 import { statusName } from "./parts/status-names.ts";
 import { sendRemovalsBeforeLeaving, undoRemoval } from "./parts/undo-toast.tsx";
@@ -44,7 +44,7 @@ const SignInAgain = lazy(async () => ({
 }));
 
 const searchKey = nameKeys("mod+K");
-const onPhone = ["Home", t("Contacts"), t("Campaigns"), t("Log")];
+const onPhone = [t("Home"), t("Contacts"), t("Campaigns"), t("Log")];
 const isInMenu = ({ isTab }: NavigationItem) => !isTab;
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
@@ -140,8 +140,10 @@ interface MoreMenuProps {
   onHelp(): void;
 }
 
-/** On a phone: the search, the help, and the screens that have no place in the bar. */
+/** On a phone: the search, the help, the account, and the screens that are not in the bar. */
 function MoreMenu({ items, onSearch, onHelp }: MoreMenuProps) {
+  const { isDark, toggle } = useColors();
+  const signOut = useSignOut();
   return (
     <Menu width={220} position="top-end">
       <Menu.Target>
@@ -170,6 +172,21 @@ function MoreMenu({ items, onSearch, onHelp }: MoreMenuProps) {
         <Menu.Item leftSection={<IconHelp size={17} stroke={1.6} aria-hidden />} onClick={onHelp}>
           {t("Help")}
         </Menu.Item>
+        <PlaceItems isShort />
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={isDark ? <IconSun size={17} /> : <IconMoon size={17} />}
+          onClick={toggle}
+        >
+          {isDark ? t("Use light colours") : t("Use dark colours")}
+        </Menu.Item>
+        <LanguageItems leave={leaveAfterAsking} />
+        <Menu.Item
+          leftSection={<IconLogout size={17} stroke={1.6} aria-hidden />}
+          onClick={() => leaveAfterAsking(() => signOut.mutate())}
+        >
+          {t("Sign out")}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -190,10 +207,8 @@ function Item({ label, to, icon: Icon }: NavigationItem) {
 }
 
 function SiteMenu() {
-  const { organization, organizations } = useMe();
-  const enter = useOrganizationSwitch();
-  const others = organizations.filter(({ id }) => id !== organization.id);
-  const { site, sites } = useSite();
+  const { organization } = useMe();
+  const { site } = useSite();
   const title = site?.name ?? organization.name;
   return (
     <Menu width={220} position="bottom-start">
@@ -210,21 +225,36 @@ function SiteMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{t("Sites")}</Menu.Label>
-        {sites.map(({ id, name }) => (
+        <PlaceItems />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The sites and organizations to go to. The short list leaves out the only site. */
+function PlaceItems({ isShort = false }: { isShort?: boolean }) {
+  const { organization, organizations } = useMe();
+  const enter = useOrganizationSwitch();
+  const others = organizations.filter(({ id }) => id !== organization.id);
+  const { sites } = useSite();
+  const hasSites = sites.length > 1 || !isShort;
+  return (
+    <>
+      {hasSites && <Menu.Label>{t("Sites")}</Menu.Label>}
+      {hasSites &&
+        sites.map(({ id, name }) => (
           <Menu.Item key={id} onClick={() => chooseSite(id)}>
             {name}
           </Menu.Item>
         ))}
-        {sites.length === 0 && <Menu.Item disabled>{t("No site yet")}</Menu.Item>}
-        {others.length > 0 && <Menu.Label>{t("Other organizations")}</Menu.Label>}
-        {others.map(({ id, name }) => (
-          <Menu.Item key={id} onClick={() => leaveAfterAsking(() => enter.mutate(id))}>
-            {name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      {hasSites && sites.length === 0 && <Menu.Item disabled>{t("No site yet")}</Menu.Item>}
+      {others.length > 0 && <Menu.Label>{t("Other organizations")}</Menu.Label>}
+      {others.map(({ id, name }) => (
+        <Menu.Item key={id} onClick={() => leaveAfterAsking(() => enter.mutate(id))}>
+          {name}
+        </Menu.Item>
+      ))}
+    </>
   );
 }
 
@@ -254,13 +284,16 @@ function useOrganizationSwitch() {
   });
 }
 
-function UserMenu({ onHelp }: { onHelp(): void }) {
-  const { user, auth } = useMe();
+function useColors() {
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme("light") === "dark";
+  return { isDark, toggle: () => setColorScheme(isDark ? "light" : "dark") };
+}
+
+function useSignOut() {
   const queryClient = useQueryClient();
   const router = useRouter();
-  const signOut = useMutation({
+  return useMutation({
     mutationFn: async () => {
       await sendRemovalsBeforeLeaving();
       return api.account.logOut();
@@ -270,6 +303,12 @@ function UserMenu({ onHelp }: { onHelp(): void }) {
       await router.navigate({ to: "/sign-in", ignoreBlocker: true });
     },
   });
+}
+
+function UserMenu({ onHelp }: { onHelp(): void }) {
+  const { user, auth } = useMe();
+  const { isDark, toggle } = useColors();
+  const signOut = useSignOut();
   return (
     <div className="side-foot">
       <span className="site-name" title={user.email}>
@@ -284,7 +323,7 @@ function UserMenu({ onHelp }: { onHelp(): void }) {
         variant="subtle"
         color="gray"
         aria-label={isDark ? t("Use light colours") : t("Use dark colours")}
-        onClick={() => setColorScheme(isDark ? "light" : "dark")}
+        onClick={toggle}
       >
         {isDark ? <IconSun size={17} /> : <IconMoon size={17} />}
       </ActionIcon>

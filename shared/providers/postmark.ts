@@ -27,6 +27,7 @@ const Credentials = z.object({
   apiKey: credentialFields.secretField("Server API token"),
   messageStream: credentialFields
     .secretField("")
+    .meta({ writeOnly: false })
     .optional()
     .describe("Message stream to send through; absent: outbound, the transactional one"),
 });

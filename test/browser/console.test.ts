@@ -292,7 +292,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByLabel("API key").fill("mistyped");
     await page.getByLabel("Sender address").fill("hello@shop.example");
     await page.getByRole("button", { name: "Connect provider" }).click();
-    await page.getByText(/^Postmark does not know these credentials: /).waitFor();
+    await page.getByText(/^Postmark does not know these credentials: “/).waitFor();
     await page.getByLabel("API key").fill(credentials.apiKey);
     await page.getByRole("button", { name: "Connect provider" }).click();
     const domain = page.getByLabel("Domain of the sender");

@@ -57,7 +57,7 @@ export async function openSignedIn(
   return opened;
 }
 
-async function createSession(email: string): Promise<SessionCookie> {
+export async function createSession(email: string): Promise<SessionCookie> {
   const login = expectStatus(200, await request("POST", "/auth/login", { email, password }));
   const [name, value] = sessionCookie(login).split("=") as [string, string];
   const place = { domain: new URL(base).hostname, path: "/" };
@@ -199,9 +199,9 @@ async function judge({ page, problems }: ConsolePage, view: string): Promise<str
 const isRateLimit = (problem: string): boolean => /status of 429/.test(problem);
 
 /** Whether the page or its main part can be scrolled sideways. */
-const isTooWide = (page: Page): Promise<boolean> =>
+export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(`[document.documentElement, document.querySelector("main")].some(
-    (element) => element.scrollWidth > element.clientWidth,
+    (element) => element !== null && element.scrollWidth > element.clientWidth,
   )`);
 
 /** Opens the choices by keyboard, because the page can move under the pointer while it saves. */

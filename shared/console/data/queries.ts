@@ -177,6 +177,8 @@ export const queries = {
     queryOptions({
       queryKey: ["organization", "setup"],
       queryFn: () => api.organization.getSetup(),
+      // The step of the first email is done by campaigns and programs, which nothing here notices.
+      staleTime: 0,
     }),
   attention: () =>
     queryOptions({

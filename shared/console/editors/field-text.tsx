@@ -52,7 +52,7 @@ export function FieldText(props: FieldTextProps) {
     const editor = new EditorView(host.current, {
       state: createState(latest.current.value, plugin),
       editable: () => !latest.current.isReadOnly,
-      attributes: () => attributesOf(latest.current),
+      attributes: (state) => attributesOf(latest.current, textOf(state)),
       handlePaste(_, { clipboardData }) {
         const pasted = clipboardData?.getData("text/plain").replace(/\s*[\r\n]+\s*/g, " ");
         if (pasted) editor.dispatch(editor.state.tr.insertText(pasted));
@@ -98,7 +98,7 @@ export function FieldText(props: FieldTextProps) {
   );
 }
 
-const attributesOf = (props: FieldTextProps): Record<string, string> => ({
+const attributesOf = (props: FieldTextProps, text: string): Record<string, string> => ({
   role: "textbox",
   "aria-labelledby": props.labelledBy,
   "aria-multiline": "false",
@@ -106,7 +106,7 @@ const attributesOf = (props: FieldTextProps): Record<string, string> => ({
   "aria-readonly": String(props.isReadOnly),
   ...(props.dataField && { "data-field": props.dataField }),
   ...(props.dir && { dir: props.dir }),
-  ...(props.placeholder && props.value === "" && { "data-placeholder": props.placeholder }),
+  ...(props.placeholder && text === "" && { "data-placeholder": props.placeholder }),
   tabindex: "0",
 });
 

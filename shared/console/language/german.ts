@@ -23,6 +23,7 @@ export const german: Catalog = {
   "20 active sequences start in this way already. Pause one of them first.":
     "Schon 20 aktive Automationen beginnen auf diese Weise. Halten Sie zuerst eine davon an.",
   "3. Files and values": "3. Dateien und Werte",
+  "30 days": "30 Tage",
   "4 hours": "4 Stunden",
   "4. A/B test": "4. A/B-Test",
   "5. Tracking": "5. Tracking",
@@ -34,12 +35,14 @@ export const german: Catalog = {
     "what they must know."]:
     "<b>Auch abgemeldete Kontakte erhalten sie</b>, und zwar ohne Abmeldelink. Senden Sie " +
     "nur, was sie wissen müssen.",
+  "90 days": "90 Tage",
   "<link>Back to the campaign</link> · Version {version}":
     "<link>Zurück zur Kampagne</link> · Version {version}",
   "<link>Sequences</link> · {status} {active} in it now · {completed} completed":
     "<link>Automationen</link> · {status} {active} derzeit darin · {completed} abgeschlossen",
   "<link>Snippets</link> · Version {version}": "<link>Bausteine</link> · Version {version}",
   "<link>Templates</link> · Version {version}": "<link>Vorlagen</link> · Version {version}",
+  "A DKIM key, or a CNAME to one.": "Ein DKIM-Schlüssel oder ein CNAME darauf.",
   "A campaign is one email to a list, a tag or a segment.":
     "Eine Kampagne ist eine E-Mail an eine Liste, ein Tag oder ein Segment.",
   "A campaign is one email to many contacts. There is none yet. <link>Write one</link>":
@@ -57,27 +60,42 @@ export const german: Catalog = {
     "Eine gespeicherte Änderung erscheint sofort in allen diesen.",
   "A changed plan starts with its first day again.":
     "Ein geänderter Plan beginnt wieder mit dem ersten Tag.",
+  "A domain has one SPF record. If there is one, add these hosts to it.":
+    "Eine Domain hat nur einen SPF-Eintrag. Gibt es schon einen, ergänzen Sie diese Server darin.",
+  ["A key of version 3, which begins with xkeysib-. If the account restricts IP addresses, " +
+    "allow those of this service."]:
+    "Ein Schlüssel der Version 3, der mit xkeysib- beginnt. Wenn das Konto IP-Adressen " +
+    "einschränkt, erlauben Sie die dieses Dienstes.",
+  "A start. When all your email passes, change none to quarantine or reject.":
+    "Für den Anfang. Wenn alle Ihre E-Mails bestehen, ändern Sie none in quarantine oder reject.",
+  "Access key id": "Zugriffsschlüssel-ID",
   "Add to a sequence": "Zu einer Automation hinzufügen",
   "Add to sequence": "Zur Automation hinzufügen",
   "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
   "Address, A to Z": "Adresse, A bis Z",
   "Address, Z to A": "Adresse, Z bis A",
+  "Address for bounces": "Adresse für Rückläufer",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
+  "As Mailgun knows it, such as mg.example.com.": "Wie Mailgun sie kennt, etwa mg.example.com.",
   Blue: "Blau",
   "Bounce report": "Bericht über einen Bounce",
   "Complaint report": "Bericht über eine Beschwerde",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
     "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
+  "Configuration set": "Konfigurationssatz",
+  "Connections at the same time": "Gleichzeitige Verbindungen",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
   "Created {time}": "Erstellt {time}",
   "Discard it": "Verwerfen",
   "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
+  "Emails per connection": "E-Mails je Verbindung",
   Emoji: "Emoji",
+  Encryption: "Verschlüsselung",
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
   "Field {label}, or else “{fallback}”": "Feld {label}, sonst „{fallback}“",
@@ -90,32 +108,59 @@ export const german: Catalog = {
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
   "Insert an emoji: {label}": "Emoji einfügen: {label}",
+  "It begins with md-. A test key accepts emails and delivers none.":
+    "Er beginnt mit md-. Ein Testschlüssel nimmt E-Mails an und stellt keine zu.",
+  "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
+  "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Keep writing": "Weiterschreiben",
   ["Let your provider pass on received email: the guide “Inbound email” of the API " +
     "reference says how."]:
     "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
     "email“ der API-Referenz sagt, wie.",
+  "Leave it empty if the server needs no login.":
+    "Lassen Sie das Feld leer, wenn der Server keine Anmeldung braucht.",
+  "Lets tracked links and opens use your domain.":
+    "Links und Öffnungen werden über Ihre Domain gemessen.",
   "Make “{name}”": "„{name}“ anlegen",
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
   "Newest first": "Neueste zuerst",
+  "Message stream": "Nachrichtenstrom",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
   Nothing: "Nichts",
   Numbers: "Nummerierung",
+  "Of an IAM user who may ses:SendEmail and ses:GetAccount.":
+    "Eines IAM-Benutzers mit den Rechten ses:SendEmail und ses:GetAccount.",
+  "Of the account. Without it: global.": "Die des Kontos. Ohne Angabe: global.",
+  "Of the account. Without it: us.": "Die des Kontos. Ohne Angabe: us.",
+  "Of the domain. Without it: us.": "Die der Domain. Ohne Angabe: us.",
+  "Of the same user.": "Desselben Benutzers.",
   Offers: "Angebote",
   "Often used": "Oft benutzt",
   "Oldest first": "Älteste zuerst",
   Orange: "Orange",
   Order: "Reihenfolge",
+  "Only with temporary keys.": "Nur mit vorübergehenden Schlüsseln.",
+  Others: "Andere",
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
   "Other email": "Andere E-Mail",
+  Port: "Port",
+  "Postmark calls it the server API token. It is under Servers › API Tokens.":
+    "Postmark nennt ihn Server-API-Token. Er steht unter Servers › API Tokens.",
+  "Proves that the domain belongs to your organization. Keep this record.":
+    "Beweist, dass die Domain Ihrer Organisation gehört. Behalten Sie diesen Eintrag.",
+  "Proves to {provider} that the domain is yours. Keep this record.":
+    "Beweist {provider}, dass die Domain Ihnen gehört. Behalten Sie diesen Eintrag.",
   Purple: "Lila",
   Received: "Empfangen",
   "Received emails": "Empfangene E-Mails",
+  "Receives bounces, and aligns SPF with your domain.":
+    "Nimmt Rückläufer entgegen und richtet SPF an Ihrer Domain aus.",
   Red: "Rot",
+  Region: "Region",
   "Remove the field": "Feld entfernen",
   "Replies and other email that your sites received":
     "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
@@ -123,7 +168,11 @@ export const german: Catalog = {
   "Report about a domain": "Bericht über eine Domain",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
+  "Secret access key": "Geheimer Zugriffsschlüssel",
+  "Sending domain": "Versanddomain",
   "Sent and answered": "Gesendet und geantwortet",
+  Server: "Server",
+  "Session token": "Sitzungstoken",
   Set: "Übernehmen",
   Signs: "Zeichen",
   "Started {time}": "Begonnen {time}",
@@ -132,6 +181,9 @@ export const german: Catalog = {
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
+  "The key of the account, or the sending key of the domain.":
+    "Der Schlüssel des Kontos oder der Versandschlüssel der Domain.",
+  "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
   "There is no sequence.": "Es gibt keine Automation.",
   "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
@@ -143,10 +195,32 @@ export const german: Catalog = {
   "Type the whole address, such as https://shop.example/a.png":
     "Geben Sie die ganze Adresse ein, etwa https://shop.example/a.png",
   Underline: "Unterstrichen",
+  "Unsubscribe link": "Abmeldelink",
   "Unsubscribed by email": "Per E-Mail abgemeldet",
   "Used by:": "Benutzt von:",
   "What you typed is not saved.": "Ihre Eingabe ist nicht gespeichert.",
+  "Where the identity is verified, such as us-east-1.":
+    "Wo die Identität bestätigt ist, etwa us-east-1.",
+  ["With sending access. With full access, uncertain emails can be looked up. It begins with " +
+    "re_."]:
+    "Mit Versandzugriff. Mit vollem Zugriff lassen sich ungewisse E-Mails nachschlagen. Er " +
+    "beginnt mit re_.",
+  "With the permission Mail Send. It begins with SG.":
+    "Mit der Berechtigung Mail Send. Er beginnt mit SG.",
+  "With the permission Transmissions: Read/Write.":
+    "Mit der Berechtigung Transmissions: Read/Write.",
+  ["With the permissions /email/send and /email/batch. With /activity/search, uncertain " +
+    "emails can be looked up. It begins with api-."]:
+    "Mit den Berechtigungen /email/send und /email/batch. Mit /activity/search lassen sich " +
+    "ungewisse E-Mails nachschlagen. Er beginnt mit api-.",
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
+  "Without it: 100.": "Ohne Angabe: 100.",
+  "Without it: 5.": "Ohne Angabe: 5.",
+  "Without it: 587 with starttls, 465 with tls, 25 with none.":
+    "Ohne Angabe: 587 bei starttls, 465 bei tls, 25 bei none.",
+  "Without it: outbound, the stream for transactional emails.":
+    "Ohne Angabe: outbound, der Strom für Transaktions-E-Mails.",
+  "Without it: the address of the sender.": "Ohne Angabe: die Adresse des Absenders.",
   "Write something": "Schreiben Sie etwas",
   "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",
   "A design": "Einem Design",
@@ -184,6 +258,7 @@ export const german: Catalog = {
     "Diese Kampagne hat keine E-Mail, die sich kopieren lässt.",
   "What does the email begin with?": "Womit beginnt die E-Mail?",
   "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
+  "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
   "a click": "einem Klick",
   "A contact": "Ein Kontakt",
   "A contact clicks a link in an email": "Ein Kontakt klickt auf einen Link in einer E-Mail",
@@ -2885,6 +2960,10 @@ export const german: Catalog = {
   "Submissions of forms": "Einsendungen von Formularen",
   "Submissions of {name}": "Einsendungen von {name}",
   "Submits a form": "Sendet ein Formular ein",
+  ["starttls: after the greeting, and no email without it. tls: from the start. none: only " +
+    "for a relay in your own network."]:
+    "starttls: nach der Begrüßung, ohne sie keine E-Mail. tls: von Anfang an. none: nur für " +
+    "ein Relay im eigenen Netz.",
   "submits the form {form}": "das Formular {form} einsendet",
   Submitted: "Eingesendet",
   Subscribe: "Anmelden",
@@ -3359,7 +3438,7 @@ export const german: Catalog = {
   Uncertain: "Ungewiss",
   "Uncertain email": "Ungewisse E-Mail",
   Unconfirmed: "Unbestätigt",
-  "Under 0.10 % is healthy": "Unter 0.10 % ist gut",
+  "Under {limit} is healthy": "Unter {limit} ist gut",
   Undo: "Rückgängig",
   "Undo a deletion": "Löschen rückgängig machen",
   Unit: "Einheit",
@@ -3810,8 +3889,8 @@ export const german: Catalog = {
   "{name} added.": "{name} hinzugefügt.",
   "{name} can be edited here, but not all of it can be shown as it was:":
     "{name} lässt sich hier bearbeiten, aber nicht alles erscheint wie im Original:",
-  "{name} does not know these credentials: {message}":
-    "{name} kennt diese Zugangsdaten nicht: {message}",
+  "{name} does not know these credentials: “{message}”":
+    "{name} kennt diese Zugangsdaten nicht: „{message}“",
   "{name} is deleted": "{name} gelöscht",
   "{name} is not deleted": "{name} nicht gelöscht",
   "{name} is your site. Settings › Sites changes its name, and adds further ones.":
@@ -3858,6 +3937,10 @@ export const german: Catalog = {
     "{provider} meldet schon an eine andere Adresse, die bleibt: {detail}",
   "{provider} reports to this service from now on.": "{provider} meldet ab jetzt an diesen Dienst.",
   "{provider} reports to this service.": "{provider} meldet an diesen Dienst.",
+  "{provider} shows it, if you use a bounce address of your own.":
+    "{provider} zeigt sie, falls Sie eine eigene Rückläufer-Adresse nutzen.",
+  "{provider} shows its name and its value.": "{provider} zeigt Name und Wert.",
+  "{provider} shows its value.": "{provider} zeigt den Wert.",
   "{provider} waits for the DNS records below.": "{provider} wartet auf die DNS-Einträge unten.",
   "{reasonmark} since {createdAt}. {meaning}": "{reasonmark} seit {createdAt}. {meaning}",
   "{recipient} gets no further summary of this site.":
@@ -3905,6 +3988,7 @@ export const german: Catalog = {
   "{when} at {time}": "{when} um {time} Uhr",
   "{when} at {time}, local time of each contact": "{when} um {time} Uhr, Ortszeit jedes Kontakts",
   "{width} × {height} pixels, {size}": "{width} × {height} Pixel, {size}",
+  '{{ firstName | default: "there" }}': '{{ firstName | default: "zusammen" }}',
   "“{eventName}” happens": "„{eventName}“ tritt ein",
   "“{header}” goes to the same field as another column.":
     "„{header}“ hat dasselbe Feld wie eine andere Spalte.",

@@ -3,6 +3,7 @@
 // https://unicode-org.github.io/icu/userguide/format_parse/messages/
 import { IntlMessageFormat } from "intl-messageformat";
 import { chosenLanguage } from "./chosen-language.ts";
+import { createSentenceTranslator } from "./service-sentences.ts";
 
 /** Texts of another language, by the English message. */
 export type Catalog = Readonly<Record<string, string>>;
@@ -11,6 +12,12 @@ export const language = chosenLanguage();
 
 // Constants of modules have texts too, so modules wait for the catalog.
 const catalog: Catalog = language === "de" ? (await import("./german.ts")).german : {};
+
+/** A text that the service wrote in English. */
+export const ofService: (text: string) => string =
+  language === "de"
+    ? createSentenceTranslator((await import("./german-answers.ts")).germanAnswers)
+    : (text) => text;
 
 const formats = new Map<string, IntlMessageFormat>();
 

@@ -1,6 +1,7 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { DnsRecord } from "pennymail";
+import { useProviderNames } from "../data/provider-names.ts";
 import { queries } from "../data/queries.ts";
 import { inSentence, t } from "../language/translate.ts";
 import { tNodes } from "../language/translate-nodes.ts";
@@ -42,7 +43,8 @@ export function DnsRecords({ domainId }: { domainId: number }) {
 }
 
 function DnsRow({ record }: { record: DnsRecord }) {
-  const { purpose, type, name, value, required, state, found, note, link } = record;
+  const { purpose, provider, type, name, value, required, state, found, note, link } = record;
+  const providerName = useProviderNames();
   return (
     <li>
       <p className="dns-head">
@@ -62,7 +64,7 @@ function DnsRow({ record }: { record: DnsRecord }) {
           </>
         )}
       </dl>
-      {note && <p className="quiet">{note}</p>}
+      {note && <p className="quiet">{noteOf(record, provider ? providerName(provider) : "")}</p>}
       {link && (
         <a href={link} target="_blank" rel="noreferrer">
           {t("Show it at the provider")}
@@ -70,6 +72,30 @@ function DnsRow({ record }: { record: DnsRecord }) {
       )}
     </li>
   );
+}
+
+/** Why the record is there, and where the reader finds what is not known here. */
+function noteOf({ purpose, name, value }: DnsRecord, provider: string): string {
+  if (purpose === "ownership")
+    return t("Proves that the domain belongs to your organization. Keep this record.");
+  if (purpose === "verification")
+    return t("Proves to {provider} that the domain is yours. Keep this record.", { provider });
+  if (purpose === "tracking") return t("Lets tracked links and opens use your domain.");
+  if (purpose === "return_path")
+    return name
+      ? t("Receives bounces, and aligns SPF with your domain.")
+      : t("{provider} shows it, if you use a bounce address of your own.", { provider });
+  if (purpose === "dkim") {
+    if (!provider) return t("A DKIM key, or a CNAME to one.");
+    return name
+      ? t("{provider} shows its value.", { provider })
+      : t("{provider} shows its name and its value.", { provider });
+  }
+  if (purpose === "spf")
+    return value
+      ? t("A domain has one SPF record. If there is one, add these hosts to it.")
+      : t("Your providers need nothing here.");
+  return t("A start. When all your email passes, change none to quarantine or reject.");
 }
 
 function CopyField({ label, value }: { label: string; value: string }) {

@@ -236,6 +236,13 @@ export function fieldText({ path, message }: { path: string; message: string }):
     : t("This value is not possible here. The reason: {message}", { message: asSentence(bare) });
 }
 
+/** Why a row of an import is refused. The message of the API starts with the field. */
+export function rowErrorText(message: string): string {
+  const [, path, problem] = /^([\w.]+): (.+)$/s.exec(message) ?? [];
+  if (!path || !problem) return asSentence(message);
+  return `${fieldName(path) ?? path}: ${fieldText({ path, message: problem })}`;
+}
+
 const fieldNames: Record<string, string> = {
   credentials: t("Access data of the provider"),
   customFields: t("Fields"),

@@ -42,6 +42,21 @@ export function LanguageMenu({ leave }: LanguageMenuProps) {
   );
 }
 
+/** The other languages, in a menu of more than languages. */
+export const LanguageItems = ({ leave }: LanguageMenuProps) =>
+  languages
+    .filter((one) => one !== language)
+    .map((one) => (
+      <Menu.Item
+        key={one}
+        lang={one}
+        leftSection={<IconLanguage size={17} stroke={1.6} aria-hidden />}
+        onClick={() => leave(() => chooseLanguage(one))}
+      >
+        {languageNames[one]}
+      </Menu.Item>
+    ));
+
 /** Before the sign-in, where nothing can be lost. */
 export const LanguageLinks = () => (
   <p className="quiet">

@@ -3,9 +3,9 @@ import type { Period } from "../data/queries.ts";
 import { t } from "../language/translate.ts";
 
 const periods = [
-  { value: "7d", label: "7 days" },
-  { value: "30d", label: "30 days" },
-  { value: "90d", label: "90 days" },
+  { value: "7d", label: t("7 days") },
+  { value: "30d", label: t("30 days") },
+  { value: "90d", label: t("90 days") },
 ] satisfies { value: Period; label: string }[];
 
 interface PeriodChoiceProps {

@@ -6,8 +6,8 @@ import type { CreateSendingConfigRequest, Provider } from "pennymail";
 import { useState } from "react";
 import { api } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
-import { wordsOf } from "../format.ts";
 import { t } from "../language/translate.ts";
+import { credentialTexts } from "./credential-texts.ts";
 import { useTextField } from "./text-field.ts";
 
 type ProviderKey = NonNullable<CreateSendingConfigRequest["provider"]>;
@@ -86,7 +86,7 @@ export function SenderFields({ sender, error, storedProvider }: SenderFieldsProp
       )}
       {error instanceof RefusedCredentials && (
         <p className="error-note" role="alert">
-          {t("{name} does not know these credentials: {message}", {
+          {t("{name} does not know these credentials: “{message}”", {
             name,
             message: error.message,
           })}
@@ -118,6 +118,7 @@ export function CredentialFields({ provider, credentials, isChange }: Credential
   return fields.map((field) => (
     <CredentialInput
       key={field.name}
+      texts={credentialTexts(provider, field)}
       field={isChange ? { ...field, required: false } : field}
       value={credentials.values[field.name] ?? ""}
       onChange={(value) => credentials.set(field.name, value)}
@@ -126,19 +127,20 @@ export function CredentialFields({ provider, credentials, isChange }: Credential
 }
 
 interface CredentialInputProps {
+  texts: ReturnType<typeof credentialTexts>;
   field: Provider["configFields"][number];
   value: string;
   onChange(value: string): void;
 }
 
-function CredentialInput({ field, value, onChange }: CredentialInputProps) {
-  const { name, description, required, options, isSecret } = field;
-  const label = required ? wordsOf(name) : t("{label} (optional)", { label: wordsOf(name) });
+function CredentialInput({ texts, field, value, onChange }: CredentialInputProps) {
+  const { required, options, isSecret } = field;
+  const label = required ? texts.label : t("{label} (optional)", { label: texts.label });
   if (options)
     return (
       <Select
         label={label}
-        description={description}
+        description={texts.hint}
         required={required}
         data={options}
         value={value || null}
@@ -149,7 +151,7 @@ function CredentialInput({ field, value, onChange }: CredentialInputProps) {
   return (
     <Input
       label={label}
-      description={description}
+      description={texts.hint}
       required={required}
       autoComplete="off"
       value={value}

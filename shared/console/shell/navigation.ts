@@ -37,7 +37,7 @@ export interface NavigationItem {
 }
 
 const navigation: { name?: string; items: NavigationItem[] }[] = [
-  { items: [{ label: "Home", to: "/", icon: IconHome, letter: "h" }] },
+  { items: [{ label: t("Home"), to: "/", icon: IconHome, letter: "h" }] },
   {
     name: t("Audience"),
     items: [

@@ -147,11 +147,11 @@ const bounceAdvice: Record<RatedScore, string> = {
   excellent: "This is a healthy rate.",
   good: "This rate is acceptable, but watch it.",
   fair:
-    "At 5 % or more, mailbox providers distrust the list: check new addresses with POST " +
-    "/validate or double opt-in before you add them.",
+    "At 5 % or more, mailbox providers distrust the list: check new addresses before you add " +
+    "them, or use double opt-in.",
   poor:
-    "At 10 % or more, mailbox providers reject mail: stop sending, and clean the list with " +
-    "POST /validate.",
+    "At 10 % or more, mailbox providers reject mail: stop sending, and remove old addresses " +
+    "from the list.",
 };
 
 /** Reasons of bounces and refusals and their numbers, most frequent first. */

@@ -281,8 +281,14 @@ function Decision({ campaign: { abTest, winner, variants } }: { campaign: Campai
   );
 }
 
+/** The unsubscribe link is another one in each email. */
+function nameOfLink(url: string | null): string {
+  if (url === null) return t("All other links");
+  return url.endsWith("/unsubscribe/{token}") ? t("Unsubscribe link") : url;
+}
+
 const linkColumns: PlainColumn<CampaignLink>[] = [
-  { label: t("Link"), breaks: true, render: ({ url }) => url ?? t("All other links") },
+  { label: t("Link"), breaks: true, render: ({ url }) => nameOfLink(url) },
   {
     label: t("Recipients"),
     isNumber: true,

@@ -159,7 +159,7 @@ function Scheduled({ campaign: { id, scheduledAt, localTime }, onChange }: Sched
               : scheduledAt && `${formatTime(scheduledAt, timezone)} (${timezone})`,
           })}
         </b>
-        {!localTime && scheduledAt && `, ${formatAgo(scheduledAt, timezone)}`}.{" "}
+        {!localTime && scheduledAt && distanceOf(scheduledAt, timezone)}.{" "}
         {t("Contacts are counted then. Changes above still count.")}
       </p>
       <ErrorNote error={unscheduling.error} />
@@ -213,6 +213,12 @@ function describeSending(
       "{time} on its own clock, from {sender}. Contacts are counted again then.",
     { ...values, day, time },
   );
+}
+
+/** How far away the time is. Nothing, where the distance would be a date again. */
+function distanceOf(iso: string, timezone: string): string {
+  const distance = formatAgo(iso, timezone);
+  return formatTime(iso, timezone).startsWith(distance) ? "" : `, ${distance}`;
 }
 
 /** How far away the time is, and what it is on this device, if it is in another zone. */

@@ -1,5 +1,6 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useProviderNames } from "../../data/provider-names.ts";
 import { queries } from "../../data/queries.ts";
 import { t } from "../../language/translate.ts";
 import { ownSenderTexts } from "../../parts/own-sender-texts.ts";
@@ -9,6 +10,7 @@ import type { ChoiceProps } from "./campaign-draft.tsx";
 /** Chooses the sender. Few campaigns need another name or address, so these are folded away. */
 export function SenderChoice({ campaign, onChange }: ChoiceProps) {
   const { siteId, sendingConfigId } = campaign;
+  const providerName = useProviderNames();
   const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs ?? [];
   const site = useQuery(queries.sites()).data?.sites.find(({ id }) => id === siteId);
   const config = configs.find(({ id }) => id === sendingConfigId);
@@ -24,7 +26,7 @@ export function SenderChoice({ campaign, onChange }: ChoiceProps) {
             value: String(id),
             label: t("{sender} by {provider}", {
               sender: fromName ? `${fromName} <${fromEmail}>` : fromEmail,
-              provider,
+              provider: providerName(provider),
             }),
           }))}
         value={sendingConfigId === null ? null : String(sendingConfigId)}

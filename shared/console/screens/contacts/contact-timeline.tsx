@@ -19,7 +19,7 @@ import type { TimelineEntry } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 
 type EntryType = TimelineEntry["type"];
@@ -79,7 +79,8 @@ export function ContactTimeline({ contactId }: { contactId: number }) {
 }
 
 function Entry({ entry, timezone }: { entry: TimelineEntry; timezone: string }) {
-  const { type, at, summary, send, details } = entry;
+  const { type, at, send, details } = entry;
+  const summary = ofService(entry.summary);
   const Icon = icons[type] ?? IconPointFilled;
   return (
     <li className={isBad(type) ? "bad" : ""}>

@@ -8,7 +8,7 @@ import { type Period, queries } from "../../data/queries.ts";
 import { isReported } from "../../data/reported.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo, formatDecimal, formatNumber, formatRate } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { tNodes } from "../../language/translate-nodes.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -293,7 +293,7 @@ function Health({ dashboard }: { dashboard: Dashboard | undefined }) {
           )}
           {dashboard.reputation.factors.map((factor) => (
             <p key={factor} className="quiet">
-              {factor}
+              {ofService(factor)}
             </p>
           ))}
         </>

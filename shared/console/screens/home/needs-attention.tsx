@@ -4,7 +4,7 @@ import type { AttentionProblem } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -24,7 +24,7 @@ export function NeedsAttention() {
               tone={problem.severity === "error" ? "bad" : "warn"}
             />
             <span>
-              {problem.message}{" "}
+              {ofService(problem.message)}{" "}
               {problem.since && <small>{formatAgo(problem.since, timezone)}</small>}
             </span>
             <RecordLink problem={problem} />

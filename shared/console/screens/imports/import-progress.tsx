@@ -12,6 +12,7 @@ import { formatNumber, formatTime } from "../../format.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { rowErrorText } from "../../parts/error-texts.ts";
 import { CountList, FieldList } from "../../parts/field-list.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -104,7 +105,7 @@ const downloadedErrors = 10_000;
 const errorColumns: PlainColumn<Import["errors"][number]>[] = [
   { label: t("Row"), render: ({ row }) => row },
   { label: t("Email"), breaks: true, render: ({ email }) => email || "–" },
-  { label: t("Reason"), render: ({ message }) => message },
+  { label: t("Reason"), render: ({ message }) => rowErrorText(message) },
 ];
 
 function RefusedRows({ data: { id, failed, errors } }: { data: Import }) {

@@ -1,6 +1,7 @@
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ContactField, ImportPreview } from "pennymail";
 import { t } from "../../language/translate.ts";
+import { rowErrorText } from "../../parts/error-texts.ts";
 import { type ColumnDraft, fieldOf, ignored, isConsentField } from "./column-draft.ts";
 import { labelOfField } from "./import-fields.ts";
 
@@ -62,7 +63,7 @@ export function RowPreview({ preview, columns, fields }: RowPreviewProps) {
                     {column.choice === "tags" ? tags.join(" · ") : cells[index]}
                     {position === 0 && error !== null && (
                       <small className="tone-bad">
-                        <IconAlertTriangle size={13} aria-hidden /> {error}
+                        <IconAlertTriangle size={13} aria-hidden /> {rowErrorText(error)}
                       </small>
                     )}
                   </td>

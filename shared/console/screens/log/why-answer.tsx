@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { queries } from "../../data/queries.ts";
 import { useMe } from "../../data/session.ts";
 import { withLocalTimes } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -37,8 +37,8 @@ export function WhyAnswer(question: WhyQuestion) {
       aria-live="polite"
     >
       <StatusMark status={data.reason} />
-      <p>{withLocalTimes(data.answer, timezone)}</p>
-      <p className="quiet">{withLocalTimes(data.nextStep, timezone)}</p>
+      <p>{withLocalTimes(ofService(data.answer), timezone)}</p>
+      <p className="quiet">{withLocalTimes(ofService(data.nextStep), timezone)}</p>
       {data.alsoApplies.length > 0 && (
         <p className="quiet">
           {t("Also keeps marketing email back now: {reasons}.", {

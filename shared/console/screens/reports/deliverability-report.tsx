@@ -116,7 +116,7 @@ function Funnel({ report: { funnel, complaintRate, dailyTrends, reputation } }: 
         label={t("Reported as spam")}
         value={isKnown ? formatRate(complaintRate, 2) : t("Not known")}
       >
-        <small>{t("Under 0.10 % is healthy")}</small>
+        <small>{t("Under {limit} is healthy", { limit: formatRate(0.001, 2) })}</small>
       </Figure>
     </section>
   );
@@ -155,7 +155,7 @@ function DailyTrends({ report: { dailyTrends, funnel } }: Shown) {
 }
 
 const receiverColumns: PlainColumn<Deliverability["ispGroups"][number]>[] = [
-  { label: t("Provider"), render: ({ group }) => group },
+  { label: t("Provider"), render: ({ group }) => (group === "Other" ? t("Others") : group) },
   { label: t("Sent"), isNumber: true, isWide: true, render: ({ sent }) => formatNumber(sent) },
   {
     label: t("Delivered"),

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { sequenceQueries } from "../../data/sequence-queries.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { Form } from "../../parts/form.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -50,7 +50,7 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
           {data?.playbooks.map((playbook) => (
             <PlaybookChoice
               key={playbook.id}
-              title={playbook.name}
+              title={ofService(playbook.name)}
               text={firstSentence(playbook.description)}
               extent={extentOf(playbook)}
               isChosen={chosen === playbook}
@@ -62,7 +62,7 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
         <TextInput
           label={isEmpty ? t("Name") : t("Name (optional)")}
           description={isEmpty ? t("For your team. Recipients do not see it.") : undefined}
-          placeholder={isEmpty ? undefined : chosen.name}
+          placeholder={isEmpty ? undefined : ofService(chosen.name)}
           required={isEmpty}
           data-autofocus
           data-field="name"
@@ -91,7 +91,7 @@ export function NewSequence({ site, onClose }: NewSequenceProps) {
 }
 
 /** Descriptions mark names as Markdown does. */
-const plainText = (description: string): string => description.replaceAll("`", "");
+const plainText = (description: string): string => ofService(description.replaceAll("`", ""));
 const firstSentence = (description: string): string =>
   plainText(/^.*?\.(?=\s|$)/.exec(description)?.[0] ?? description);
 

@@ -8,7 +8,7 @@ import { useKept } from "../../data/hidden-records.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
-import { inSentence, t } from "../../language/translate.ts";
+import { inSentence, ofService, t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -367,7 +367,7 @@ function InviteForm({ roles }: { roles: Role[] }) {
       <Select
         className="narrow"
         label={t("Role")}
-        description={roles.find(({ name }) => name === role)?.description}
+        description={ofService(roles.find(({ name }) => name === role)?.description ?? "")}
         allowDeselect={false}
         data={roleOptions(roles)}
         value={role}

@@ -73,7 +73,7 @@ export function insertOptions(fields: readonly ContactField[]): Record<string, I
   return {
     [t("Contact")]: contactFields.map(([name, label]) => ({
       label,
-      text: name === "firstName" ? '{{ firstName | default: "there" }}' : `{{ ${name} }}`,
+      text: name === "firstName" ? t('{{ firstName | default: "there" }}') : `{{ ${name} }}`,
     })),
     [t("Own fields")]: own.map(({ label, name }) => ({ label, text: variableOf(name) })),
     [t("Links")]: links.map(([name, label]) => ({ label, text: `{{ ${name} }}` })),

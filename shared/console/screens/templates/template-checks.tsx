@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { MailFinding } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { formatNumber } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { type ShownDraft, variablesOf } from "./draft.ts";
@@ -36,7 +36,7 @@ export function TemplateChecks({ template, draft, contact }: ShownDraft) {
         {data.findings.map(({ code, severity, message, examples }) => (
           <li key={code}>
             <StatusMark status={severity} tone={tones[severity]} />
-            <p>{message}</p>
+            <p>{ofService(message)}</p>
             {examples.length > 0 && <small>{examples.join(" · ")}</small>}
           </li>
         ))}

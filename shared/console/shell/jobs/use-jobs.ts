@@ -4,7 +4,7 @@ import type { Job } from "pennymail";
 import { useEffect, useRef, useState } from "react";
 import { isRunning, isShown, jobsQuery, keyOf, putAway, usePutAway } from "../../data/jobs.ts";
 import { useMe } from "../../data/session.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { statusName } from "../../parts/status-names.ts";
 
 const dayMs = 86_400_000;
@@ -19,6 +19,11 @@ const changedGroups: Record<Job["type"], string[]> = {
   field_conversion: ["contacts", "contactFields"],
 };
 
+/** The service names jobs and counts their rows in English. */
+const translateJobs = ({ jobs }: { jobs: Job[] }): { jobs: Job[] } => ({
+  jobs: jobs.map((job) => ({ ...job, name: ofService(job.name), state: ofService(job.state) })),
+});
+
 interface ShownJobs {
   jobs: Job[];
   /** What has ended since the panel was opened, for a live region. */
@@ -32,7 +37,7 @@ interface ShownJobs {
 export function useJobs({ isPanelOpen }: { isPanelOpen: boolean }): ShownJobs {
   const { user } = useMe();
   const queryClient = useQueryClient();
-  const jobs = useQuery(jobsQuery()).data?.jobs;
+  const jobs = useQuery({ ...jobsQuery(), select: translateJobs }).data?.jobs;
   const hidden = usePutAway();
   const [announcement, setAnnouncement] = useState("");
   const latestEnd = useRef<string>(undefined);

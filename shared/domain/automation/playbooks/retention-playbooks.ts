@@ -8,7 +8,7 @@ export const reEngagement: PlaybookSource = {
   description:
     "For subscribers who have not opened anything for months. Subscribers who open or click " +
     "stay; all others are told how to leave. Tag them with `quiet`, for example by a segment " +
-    "with lastOpenedAt notInLastDays 90.",
+    "of contacts whose last open was not in the last 90 days.",
   triggerType: "tag_add",
   triggerConfig: { tagName: "quiet" },
   variables: [],

@@ -1,0 +1,62 @@
+// From nothing to the first email that arrives, and what the console says then.
+import { password, uniqueEmail } from "../../support/api-client.ts";
+import { readSandbox } from "../../support/console-pages.ts";
+import { journey } from "../../support/journeys.ts";
+
+journey("The first run", async ({ someone }) => {
+  const ann = await someone();
+  const { apiKey } = (await readSandbox()).postmark.credentials;
+  await ann.open("/sign-in");
+  await ann.looks("sign in");
+  await ann.press("Create an account");
+  await ann.seesHeading("Create your account");
+  await ann.looks("sign up");
+  await ann.write("Organization (optional)", "Harbour Bakery");
+  await ann.write("Email", uniqueEmail());
+  await ann.write("Password", password);
+  await ann.press("Create account");
+
+  await ann.sees("Name the site or brand that you send for");
+  await ann.looks("checklist");
+  await ann.press("Create site");
+  await ann.sees("1 of 7 steps are done.");
+  await ann.looks("provider");
+  await ann.choose("Provider", "Postmark");
+  await ann.write("API key", "mistyped");
+  await ann.write("Sender address", "hello@harbour.example");
+  await ann.isRefused(async () => {
+    await ann.press("Connect provider");
+    await ann.sees("Postmark does not know these credentials: “…”");
+  });
+  await ann.looks("wrong key");
+  await ann.write("API key", apiKey);
+  await ann.press("Connect provider");
+  await ann.sees("2 of 7 steps are done.");
+  await ann.press("Show DNS records");
+  await ann.sees("_pennymail.harbour.example");
+  await ann.looks("domain");
+  await ann.press("…Send a test email through the provider");
+  await ann.press("Send test email");
+  await ann.sees("3 of 7 steps are done.");
+  await ann.looks("tested");
+  await ann.press("…Let the provider report what happens");
+  await ann.press("Connect everything");
+  await ann.sees("Postmark reports to this service from now on.");
+  await ann.looks("connected");
+  await ann.press("Send a test email and wait for its report");
+  await ann.sees("4 of 7 steps are done.");
+  await ann.press("…Add a postal address for the footer");
+  await ann.write("Postal address", "1 Quay Street, Springfield");
+  await ann.press("Save address");
+  await ann.sees("5 of 7 steps are done.");
+  await ann.press("…Send your first email");
+  await ann.looks("first email");
+  await ann.press("Send email");
+  await ann.sees("6 of 7 steps are done.");
+  await ann.sees("Your first email has left.");
+  await ann.sees("Import your contacts");
+  await ann.looks("what comes next");
+  await ann.goTo("Log");
+  await ann.sees("Delivered");
+  await ann.looks("log");
+});

@@ -1,0 +1,52 @@
+// A welcome sequence with waits, and a person on the way through it.
+import { journey, openShop } from "../../support/journeys.ts";
+import { runUntilIdle } from "../../support/sending-client.ts";
+
+journey("A welcome sequence", async ({ someone }) => {
+  const { email } = await openShop([{ email: "cora@harbour.example", firstName: "Cora" }]);
+  const ann = await someone(email);
+  // The emails of playbooks are in English.
+  ann.knows("Welcome 1: glad you are here");
+  await ann.open("/");
+  await ann.goTo("Sequences");
+  await ann.sees("No sequence yet");
+  await ann.looks("no sequence");
+  await ann.press("New sequence");
+  await ann.sees("Welcome");
+  await ann.looks("playbooks");
+  await ann.pick("Welcome", ann.dialog());
+  await ann.write("Name (optional)", "Harbour greeting");
+  await ann.looks("welcome playbook");
+  await ann.confirm("Create sequence");
+  await ann.seesHeading("Harbour greeting");
+  await ann.press("…Welcome 1: glad you are here…");
+  await ann.sees("Send an email");
+  await ann.looks("step");
+  await ann.press("Close");
+  await ann.press("2. …");
+  await ann.write("Wait for", "3");
+  await ann.looks("wait");
+  await ann.press("Close");
+  await ann.press("Save steps");
+  await ann.sees("Saved");
+  await ann.press("Activate sequence");
+  await ann.looks("activate");
+  await ann.confirm("Activate sequence");
+  await ann.sees("Pause sequence");
+  await ann.looks("canvas");
+  await ann.goTo("Contacts");
+  await ann.pick("cora@harbour.example");
+  await ann.press("Actions");
+  await ann.press("Add to a sequence");
+  await ann.choose("Sequence", "Harbour greeting");
+  await ann.looks("add to sequence");
+  await ann.confirm("Add to sequence");
+  await ann.press("Close");
+  await runUntilIdle();
+  await ann.goTo("Sequences");
+  await ann.looks("sequences");
+  await ann.pick("Harbour greeting");
+  await ann.press("Contacts", ann.page.getByRole("main"));
+  await ann.sees("cora@harbour.example");
+  await ann.looks("people");
+});
