@@ -428,6 +428,8 @@ export const keys = {
     itemKey(`${org}#DOMAINREPORTS#${domain}`, `${kind}#${date}`), // expires
   countedReport: (org: number, identity: string) =>
     itemKey(`${org}#COUNTEDREPORT#${sha256(identity)}`), // expires
+  // The mailbox that a sending config reads by IMAP, with its password (encrypted).
+  bounceMailbox: (org: number, config: number) => itemKey(`${org}#MAILBOX`, zeroPad(config)),
   // -> the only endpoint with this URL
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>
@@ -614,6 +616,7 @@ export const dueWorkKinds = [
   "STEPTASK",
   "SERIES",
   "PULL",
+  "MAILBOX",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

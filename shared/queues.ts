@@ -3,7 +3,7 @@ import * as z from "zod";
 import { webhookEventTypes } from "./domain/webhooks/event-types.ts";
 import { dueWorkKinds } from "./keys.ts";
 import { ProviderEvent } from "./providers/inbound/inbound-adapter.ts";
-import { inboundMailProviders } from "./providers/inbound-mail/provider-keys.ts";
+import { inboundMailSources } from "./providers/inbound-mail/provider-keys.ts";
 
 const Id = z.int().positive();
 
@@ -126,6 +126,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
   /** Adds the suppression list of a provider to that of the organization. */
   z.object({ job: z.literal("pull-suppressions"), orgId: Id, configId: Id }),
+  /** Reads new mail of the bounce mailbox of a sending config. */
+  z.object({ job: z.literal("read-mailbox"), orgId: Id, configId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
   /** Moves a log of the recipient index into its buckets. */
@@ -147,6 +149,7 @@ export const jobSeconds = {
   "merge-contact": 120,
   "check-domain": 60,
   "pull-suppressions": 60,
+  "read-mailbox": 90,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
   "chain-audit-log": 120,
@@ -265,13 +268,16 @@ export const queues = {
     }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
-  /** Stores mail that a provider received for a site. `blob` has the body of its request. */
+  /**
+   * Stores mail that a provider received for a site, or that a bounce mailbox had. `blob` has the
+   * body of the request, or the mail.
+   */
   inbound: queue(
     "inbound",
     z.object({
       orgId: Id,
       siteId: Id,
-      provider: z.enum(inboundMailProviders),
+      provider: z.enum(inboundMailSources),
       blob: z.string().max(200),
       contentType: z.string().max(300),
       receivedAt: z.string(),

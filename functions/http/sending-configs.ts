@@ -1,4 +1,9 @@
 import * as z from "zod";
+import {
+  BounceMailbox,
+  BounceMailboxSettings,
+} from "../../shared/domain/inbound/bounce-mailbox.ts";
+import * as mailbox from "../../shared/domain/inbound/configure-mailbox.ts";
 import { secretWarnings } from "../../shared/domain/senders/config-secrets.ts";
 import * as connectProvider from "../../shared/domain/senders/connect-provider.ts";
 import * as providers from "../../shared/domain/senders/providers.ts";
@@ -175,5 +180,47 @@ export const sendingConfigs = routeGroup("sending-configs", [
       return { ...toApi(verified), sentTo };
     },
   }),
+  route("GET /sending-configs/:id/bounce-mailbox", "Get the bounce mailbox of a sending config", {
+    operationId: "getBounceMailbox",
+    description: "Returns the mailbox with its state and without its password.",
+    returns: z.object({
+      mailbox: BounceMailbox.nullable().describe("The mailbox, or `null` if none is set."),
+    }),
+    handle: async ({ caller, params }) => ({
+      mailbox: await mailbox.findMailbox(caller, params.id),
+    }),
+  }),
+  route("PUT /sending-configs/:id/bounce-mailbox", "Set the bounce mailbox of a sending config", {
+    operationId: "setBounceMailbox",
+    needsVerifiedEmail: true,
+    auditedValues: ["host", "user", "folder", "afterReading"],
+    description:
+      "Logs in to the mailbox by IMAP, opens its folder, and stores the settings if that works. " +
+      "New email is then read every 10 minutes, and treated like email that a provider posts to " +
+      "a URL of the site: reports of mail servers become events of the sends. The first reading " +
+      "is at once, and reads the email of the last 30 days. A mailbox that fails is tried again " +
+      "after growing pauses of up to 6 hours. Send the same settings again to read at once.",
+    body: BounceMailboxSettings,
+    returns: BounceMailbox,
+    errors: {
+      400: "The server cannot be reached or refuses: `details` names the field that is to blame.",
+      404: "The sending config or the site does not exist.",
+      409: "Someone else changed the mailbox at the same time: read it and try again.",
+    },
+    handle: ({ caller, params, body }) => mailbox.setMailbox(caller, params.id, body),
+  }),
+  route(
+    "DELETE /sending-configs/:id/bounce-mailbox",
+    "Remove the bounce mailbox of a sending config",
+    {
+      operationId: "deleteBounceMailbox",
+      description: "Ends the reading. Email in the mailbox stays there.",
+      returns: Deleted,
+      handle: async ({ caller, params }) => {
+        await mailbox.removeMailbox(caller, params.id);
+        return { id: params.id, deleted: true as const };
+      },
+    },
+  ),
 ]);
 export const { handler } = sendingConfigs;

@@ -9,6 +9,7 @@ import { runAction } from "../../shared/domain/automation/contact-actions/run-ac
 import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
 import { pullSuppressions } from "../../shared/domain/delivery-events/provider-suppressions.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
+import { readMailbox } from "../../shared/domain/inbound/read-mailbox.ts";
 import { moveHistory } from "../../shared/domain/privacy/move-history.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as checkDomain from "../../shared/domain/senders/domains/check-domain.ts";
@@ -32,6 +33,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "merge-contact": ({ orgId, contactId }) => moveHistory(orgId, contactId),
   "check-domain": ({ orgId, domainId }) => checkDomain.checkDomain(orgId, domainId),
   "pull-suppressions": ({ orgId, configId }) => pullSuppressions(orgId, configId),
+  "read-mailbox": ({ orgId, configId }) => readMailbox(orgId, configId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),

@@ -90,7 +90,7 @@ const SettingsSchema = z.object({
    * That of smtp is `smtp://host:port`, or `smtps://host:port` with TLS.
    */
   providerUrls: jsonObject(
-    z.record(z.string(), z.url({ protocol: /^(https?|smtps?)$/ })),
+    z.record(z.string(), z.url({ protocol: /^(https?|smtps?|imap)$/ })),
   ).optional(),
 });
 
@@ -122,7 +122,7 @@ export function parseSettings(context: (name: string) => unknown): StackSettings
         "systemSender's provider",
     );
   for (const key of Object.keys(data.providerUrls ?? {}))
-    if (!providerKeys.some((known) => known === key))
+    if (![...providerKeys, "imap"].some((known) => known === key))
       throw new Error(
         `The setting providerUrls: ${key} is not a provider (${providerKeys.join(", ")})`,
       );

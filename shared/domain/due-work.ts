@@ -45,6 +45,7 @@ import { enqueueRun as enqueueSeries } from "./campaigns/series/series.ts";
 import type { ParkedEvent } from "./delivery-events/parked-events.ts";
 import * as deletedForms from "./forms/deleted-forms.ts";
 import * as submissions from "./forms/submissions.ts";
+import { enqueueMailboxRead } from "./inbound/mailbox-reads.ts";
 import { enqueueMerge } from "./privacy/merge-job.ts";
 import * as enqueueCheck from "./senders/domains/enqueue-check.ts";
 import { enqueuePull } from "./senders/suppression-pull-times.ts";
@@ -227,5 +228,6 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   STEPTASK: ({ orgId, taskId }) => enqueueTask({ orgId, taskId: taskId! }),
   SUPPRESSION: ({ orgId, email }) => softSuppressions.liftDue(orgId, email!),
   PULL: ({ orgId, id }) => enqueuePull(orgId, id!),
+  MAILBOX: ({ orgId, configId }) => enqueueMailboxRead(orgId, configId!),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

@@ -1,11 +1,11 @@
 // Any SMTP server with a login: a provider's relay, or the mail server of a company.
-import { isIP } from "node:net";
 import * as z from "zod";
 import * as smtpClient from "../adapters/smtp/smtp-client.ts";
 import { now } from "../clock.ts";
 import { config } from "../config.ts";
 import { digits } from "../kernel/digits.ts";
 import { domainOf, EmailAddress, toAsciiAddress } from "../kernel/email-fields.ts";
+import { HostName } from "../kernel/host-name.ts";
 import * as credentialFields from "./credential-fields.ts";
 import { commonFlaw } from "./limits.ts";
 import {
@@ -20,21 +20,11 @@ import { mailIdOf } from "./smtp-mail-id.ts";
 import { toCredentialCheck, toOutcome } from "./smtp-outcomes.ts";
 import { traits } from "./traits.ts";
 
-const hostLabel = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
-const isHost = (host: string): boolean =>
-  isIP(host) !== 0 ||
-  (host.length <= 253 && host.split(".").every((label) => hostLabel.test(label)));
-
 const count = (max: number) => digits(z.int().min(1).max(max)).optional();
 
 const Credentials = z
   .object({
-    host: z
-      .string()
-      .trim()
-      .toLowerCase()
-      .refine(isHost, "must be a host name or an IP address")
-      .describe("Host name of the SMTP server, such as smtp.example.com"),
+    host: HostName.describe("Host name of the SMTP server, such as smtp.example.com"),
     port: count(65_535).describe(
       "Port of the server. Default: 587 with starttls, 465 with tls, 25 with none. AWS blocks " +
         "port 25 of Lambda functions",

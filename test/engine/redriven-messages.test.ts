@@ -445,6 +445,12 @@ const testedElsewhere: { queue: QueueName; job?: JobName; file: string; title: s
     title: "nothing is lost or counted twice when the worker %s",
   },
   {
+    queue: "jobs",
+    job: "read-mailbox",
+    file: "bounce-mailbox",
+    title: "loses and repeats nothing wherever a worker crashes: %s",
+  },
+  {
     queue: "stepTasks",
     file: "sequence-tasks",
     title: "is made and its response stored once after a crash at any step",

@@ -6,6 +6,12 @@ import { promisify } from "node:util";
 import { describe, expect, inject, test } from "vitest";
 import { listEntryPoints, maxBundleBytes } from "../../infra/aws/build.ts";
 import { lazyFileName, lazyModules } from "../../infra/aws/esbuild-plugins.ts";
+import {
+  appendMessage,
+  createFolder,
+  startImapServer,
+} from "../../infra/local/sandbox/imap-server.ts";
+import type { ImapSession } from "../../shared/adapters/imap/imap-client.ts";
 import { languages } from "../../shared/email/languages.ts";
 import { emailFooterWording, unsubscribePageWording } from "../../shared/email/wording/by-topic.ts";
 import { getReferenceScript } from "../../shared/http/reference/scalar-script.ts";
@@ -103,6 +109,26 @@ describe("bundles", () => {
     expect(files).toEqual([join(dist, "http/reference/scalar-script.cjs")]);
     const { getReferenceScript: getBundledScript } = await import(files[0]!);
     expect(Buffer.compare(await getBundledScript(), await getReferenceScript())).toBe(0);
+  });
+
+  test("contain an IMAP client that knows names in UTF-7", async () => {
+    const folder = createFolder();
+    appendMessage(folder, "From: ada@example.com", new Date());
+    const folders = new Map([["Zur&APw-ck &AOk-", folder]]);
+    const { url, close } = await startImapServer({
+      findMailbox: () => ({ password: "é", folders }),
+    });
+    const server = { host: "127.0.0.1", port: Number(new URL(url).port), tls: "none", isOwn: true };
+    const { useFolder } = await import(join(dist, "queue/jobs", lazyFileName("imap-client.ts")));
+    const read: string[] = [];
+    const login = { ...server, user: "ada", password: "é" };
+    const use = { folder: "Zurück é", changes: false, seconds: 20 };
+    const fault = await useFolder(login, use, async (session: ImapSession) => {
+      for (const uid of await session.listUids(0))
+        read.push(String(await session.readMessage(uid)));
+    });
+    await close();
+    expect([fault, read]).toEqual([undefined, ["From: ada@example.com"]]);
   });
 
   test("load with an empty environment and export their handler", async () => {

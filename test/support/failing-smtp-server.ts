@@ -34,11 +34,12 @@ export interface FailingSmtpServer {
 export const smtpHost = "smtp.pennymail.test";
 export const smtpLogin = { user: "ada", password: "the password ü" };
 
-const key = generateKeyPairSync("rsa", { modulusLength: 2048 })
+/** The key of the certificate of all servers. */
+export const smtpCertificateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
   .privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
 /** The certificate of all servers. */
-export const smtpCertificate = createSelfSignedCert(key, smtpHost);
+export const smtpCertificate = createSelfSignedCert(smtpCertificateKey, smtpHost);
 
 export async function startFailingSmtpServer(
   options: SMTPServerOptions = {},
@@ -79,7 +80,7 @@ export async function startFailingSmtpServer(
     if (failure !== "silent") done(failure);
   };
   const server = new SMTPServer({
-    key,
+    key: smtpCertificateKey,
     cert: smtpCertificate,
     disableReverseLookup: true,
     authOptional: true,

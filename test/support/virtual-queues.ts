@@ -105,6 +105,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   SECURE: drain,
   DOMAIN: jobs,
   PULL: jobs,
+  MAILBOX: jobs,
   MAILLOG: jobs,
   AUDIT: jobs,
   CAMPAIGNAUDIT: jobs,

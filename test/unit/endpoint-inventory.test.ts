@@ -83,6 +83,8 @@ const extras = [
   "POST /templates/{id}/test", // test mails
   "POST /sending-configs/check-credentials", // before a typed key is stored
   "POST /sending-configs/{id}/connect", // webhook and domain at the provider
+  // a mailbox that is read by IMAP
+  ...["GET", "PUT", "DELETE"].map((method) => `${method} /sending-configs/{id}/bounce-mailbox`),
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",

@@ -1,6 +1,7 @@
 // /_local/inbox and /_local/sandbox: JSON for programs, pages for people.
 import { readFileSync } from "node:fs";
 import type { SandboxAccounts } from "./accounts.ts";
+import { mailboxLogin } from "./bounce-mailboxes.ts";
 import { renderPart, type SandboxInbox } from "./inbox.ts";
 import { renderAccountsPage } from "./pages/accounts-page.ts";
 import { base64ByteLength, copyKind, shownIn } from "./request-reader.ts";
@@ -245,6 +246,7 @@ function showAccount(
   const data = {
     account: account.id,
     providers: { ...Object.fromEntries(entries), smtp: smtpEntry },
+    bounceMailbox: mailboxLogin(account),
     recipients,
   };
   return wantsPage(request) ? page(renderAccountsPage(data, publicUrl())) : json(200, { data });

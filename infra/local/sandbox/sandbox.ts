@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createAccounts } from "./accounts.ts";
+import { startBounceMailboxes } from "./bounce-mailboxes.ts";
 import { openInbox } from "./inbox.ts";
 import { handleLocalRequest, type LocalRequest, type LocalResponse } from "./inbox-routes.ts";
 import { type ServerContext, startProviderServer } from "./provider-server.ts";
@@ -82,16 +83,21 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
       return [provider.key, server] as const;
     }),
   );
+  const bounceMailboxes = await startBounceMailboxes(accounts);
   const smtpServer = await startSmtpServer({
     accounts,
-    accept(drafts, account) {
+    accept(drafts, account, returnPath) {
       accepted += drafts.length;
-      for (const draft of drafts) inbox.add(draft, "smtp", account.id);
+      for (const draft of drafts) {
+        inbox.add(draft, "smtp", account.id);
+        bounceMailboxes.report(draft, returnPath, account);
+      }
     },
   });
   const originByProvider = Object.fromEntries([
     ...servers.map(([key, { origin }]) => [key, origin]),
     ["smtp", smtpServer.url],
+    ["imap", bounceMailboxes.url],
   ]);
   const postmark = providers.find(({ key }) => key === "postmark")!;
 
@@ -121,7 +127,8 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
     flushWebhooks: webhookSender.flush,
     stats: () => ({ accepted, ...webhookSender.stats() }),
     async stop() {
-      await Promise.all([smtpServer.close(), ...servers.map(([, server]) => server.close())]);
+      const mailServers = [smtpServer.close(), bounceMailboxes.close()];
+      await Promise.all([...mailServers, ...servers.map(([, server]) => server.close())]);
       await webhookSender.stop();
       schedule.stop();
       inbox.save();

@@ -1,5 +1,5 @@
 // The stand-in of an SMTP server: accepts mail with the login of a sandbox account, and keeps it in
-// the inbox. It reports nothing afterwards.
+// the inbox. Reports of bounces go to the mailbox of the account.
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import PostalMime, { type Email, type Mailbox as ParsedMailbox } from "postal-mime";
@@ -19,7 +19,7 @@ export const smtpCredentials = ({ id, deriveHex }: SandboxAccount): Record<strin
 
 interface SmtpContext {
   accounts: SandboxAccounts;
-  accept(drafts: AcceptedMail[], account: SandboxAccount): void;
+  accept(drafts: AcceptedMail[], account: SandboxAccount, returnPath: string): void;
 }
 
 export interface SandboxSmtpServer {
@@ -63,9 +63,14 @@ export async function startSmtpServer({
     },
     onData(stream, session, done) {
       const account = accounts.findById(String(session.user))!;
+      const { mailFrom } = session.envelope;
       buffer(stream)
         .then(async (content) =>
-          accept(toDrafts(await PostalMime.parse(content), session), account),
+          accept(
+            toDrafts(await PostalMime.parse(content), session),
+            account,
+            mailFrom ? mailFrom.address : "",
+          ),
         )
         .then(
           () => done(null, "2.0.0 Accepted"),

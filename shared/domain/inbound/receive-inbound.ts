@@ -9,7 +9,7 @@ import { confirmSubscription } from "../../providers/inbound/sns-certificates.ts
 import type { InboundMailProvider } from "../../providers/inbound-mail/provider-keys.ts";
 import type { InboundMailAdapter } from "../../providers/inbound-mail/received-mail.ts";
 import { getInboundMailAdapter } from "../../providers/inbound-mail/registry.ts";
-import { queues } from "../../queues.ts";
+import { type InboundMessage, queues } from "../../queues.ts";
 import { findSiteOfToken } from "./inbound-settings.ts";
 
 /**
@@ -33,13 +33,19 @@ export async function receiveInbound(
   const subscribeUrl = adapter.subscribeUrl?.(request);
   if (subscribeUrl !== undefined) return confirmSubscription(subscribeUrl);
   const { orgId, siteId } = site;
-  const blob = `inbound/${orgId}/requests/${randomUUID()}`;
-  await objects.put(blob, request.rawBody);
   const contentType = (request.headers["content-type"] ?? "").slice(0, 300);
-  const receivedAt = now().toISOString();
-  await enqueue(queues.inbound, [{ orgId, siteId, provider, blob, contentType, receivedAt }], {
-    group: orgId,
-  });
+  await queueMail({ orgId, siteId, provider, contentType }, request.rawBody);
+}
+
+/** Stores a request or a mail in S3 and queues it. Once this returns, it is not lost. */
+export async function queueMail(
+  origin: Pick<InboundMessage, "orgId" | "siteId" | "provider" | "contentType">,
+  body: Buffer,
+): Promise<void> {
+  const blob = `inbound/${origin.orgId}/requests/${randomUUID()}`;
+  await objects.put(blob, body);
+  const message = { ...origin, blob, receivedAt: now().toISOString() };
+  await enqueue(queues.inbound, [message], { group: origin.orgId });
 }
 
 async function isGenuine(

@@ -136,6 +136,7 @@ export async function remove(caller: CallerScope, id: number): Promise<void> {
   await write(
     ...records.removeWrites("CONFIG", caller, { id }),
     removeItem(keys.inboundConfig(id)),
+    removeItem(keys.bounceMailbox(caller.orgId, id)),
   );
 }
 

@@ -12,3 +12,7 @@ export const inboundMailProviders = [
   "mime",
 ] as const;
 export type InboundMailProvider = (typeof inboundMailProviders)[number];
+
+/** `imap`: a bounce mailbox. Its mail comes as it is, too. */
+export const inboundMailSources = [...inboundMailProviders, "imap"] as const;
+export type InboundMailSource = (typeof inboundMailSources)[number];

@@ -4,14 +4,14 @@ import { mailjet } from "./mailjet.ts";
 import { mandrill } from "./mandrill.ts";
 import { mime } from "./mime.ts";
 import { postmark } from "./postmark.ts";
-import type { InboundMailProvider } from "./provider-keys.ts";
+import type { InboundMailSource } from "./provider-keys.ts";
 import type { InboundMailAdapter } from "./received-mail.ts";
 import { resend } from "./resend.ts";
 import { sendgrid } from "./sendgrid.ts";
 import { ses } from "./ses.ts";
 import { sparkpost } from "./sparkpost.ts";
 
-const adapters: Record<InboundMailProvider, InboundMailAdapter> = {
+const adapters: Record<InboundMailSource, InboundMailAdapter> = {
   sendgrid,
   ses,
   postmark,
@@ -22,7 +22,7 @@ const adapters: Record<InboundMailProvider, InboundMailAdapter> = {
   mandrill,
   resend,
   mime,
+  imap: mime,
 };
 
-export const getInboundMailAdapter = (key: InboundMailProvider): InboundMailAdapter =>
-  adapters[key];
+export const getInboundMailAdapter = (key: InboundMailSource): InboundMailAdapter => adapters[key];
