@@ -180,7 +180,7 @@ export const config = {
   get allowLoopbackWebhooks() {
     return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";
   },
-  /** IP ranges, other than public ones, in which SMTP servers of customers may be. */
+  /** IP ranges, other than public ones, in which SMTP and IMAP servers of customers may be. */
   get smtpPrivateNetworks() {
     return (optional("SMTP_PRIVATE_NETWORKS") ?? "")
       .split(",")

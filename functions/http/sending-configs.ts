@@ -3,7 +3,7 @@ import {
   BounceMailbox,
   BounceMailboxSettings,
 } from "../../shared/domain/inbound/bounce-mailbox.ts";
-import * as mailbox from "../../shared/domain/inbound/configure-mailbox.ts";
+import * as configureMailbox from "../../shared/domain/inbound/configure-mailbox.ts";
 import { secretWarnings } from "../../shared/domain/senders/config-secrets.ts";
 import * as connectProvider from "../../shared/domain/senders/connect-provider.ts";
 import * as providers from "../../shared/domain/senders/providers.ts";
@@ -187,7 +187,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
       mailbox: BounceMailbox.nullable().describe("The mailbox, or `null` if none is set."),
     }),
     handle: async ({ caller, params }) => ({
-      mailbox: await mailbox.findMailbox(caller, params.id),
+      mailbox: await configureMailbox.findMailbox(caller, params.id),
     }),
   }),
   route("PUT /sending-configs/:id/bounce-mailbox", "Set the bounce mailbox of a sending config", {
@@ -207,7 +207,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
       404: "The sending config or the site does not exist.",
       409: "Someone else changed the mailbox at the same time: read it and try again.",
     },
-    handle: ({ caller, params, body }) => mailbox.setMailbox(caller, params.id, body),
+    handle: ({ caller, params, body }) => configureMailbox.setMailbox(caller, params.id, body),
   }),
   route(
     "DELETE /sending-configs/:id/bounce-mailbox",
@@ -217,7 +217,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
       description: "Ends the reading. Email in the mailbox stays there.",
       returns: Deleted,
       handle: async ({ caller, params }) => {
-        await mailbox.removeMailbox(caller, params.id);
+        await configureMailbox.removeMailbox(caller, params.id);
         return { id: params.id, deleted: true as const };
       },
     },

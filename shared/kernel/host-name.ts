@@ -5,11 +5,12 @@ import * as z from "zod";
 
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const isHost = (host: string): boolean =>
-  isIP(host) !== 0 || (host.length <= 253 && host.split(".").every((part) => label.test(part)));
+  isIP(host) !== 0 || host.split(".").every((part) => label.test(part));
 
 /** A host name or an IP address, in lower case. */
 export const HostName = z
   .string()
+  .max(253)
   .trim()
   .toLowerCase()
   .refine(isHost, "must be a host name or an IP address");

@@ -51,6 +51,8 @@ const requestFor = (
   if (route.path.endsWith("/sends/{id}/resolve")) Object.assign(given, { outcome: "sent" });
   if (route.path.endsWith("/campaigns/{id}/archive")) Object.assign(given, { archive: true });
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
+  if (route.path.endsWith("/bounce-mailbox"))
+    Object.assign(given, { siteId: id, host: "imap.shop.example", user: "ada", password: "a" });
   if (route.key.startsWith("PUT") && route.path.endsWith("/steps"))
     Object.assign(given, { stepsVersion: 0, steps: [] });
   if (route.key.startsWith("PUT") && route.path.endsWith("/draft"))

@@ -2,6 +2,11 @@
 // than the site of the key.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
+import {
+  createFolder,
+  type SandboxImapServer,
+  startImapServer,
+} from "../../infra/local/sandbox/imap-server.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
@@ -22,11 +27,16 @@ import {
 import { tinyPicture } from "../support/tiny-picture.ts";
 
 // The tests exceed the rate limit of other plans.
-beforeAll(() => {
+let imapServer: SandboxImapServer;
+beforeAll(async () => {
   vi.stubEnv("DEFAULT_PLAN", "enterprise");
+  const folders = new Map([["INBOX", createFolder()]]);
+  imapServer = await startImapServer({ findMailbox: () => ({ password: "secret", folders }) });
+  vi.stubEnv("PROVIDER_URL_IMAP", imapServer.url);
 });
-afterAll(() => {
+afterAll(async () => {
   vi.unstubAllEnvs();
+  await imapServer.close();
 });
 
 type Fields = Record<string, unknown>;
@@ -108,6 +118,11 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   ],
   "POST /contacts/bulk": (made) => [
     { body: { siteId: made.sites, contacts: [{ email: "new@example.net" }] } },
+  ],
+  "PUT /sending-configs/:id/bounce-mailbox": (made) => [
+    {
+      body: { siteId: made.sites, host: "imap.shop.example", user: "ada", password: "secret" },
+    },
   ],
   "POST /contact-actions": contactSelections,
   "POST /contact-actions/preview": contactSelections,

@@ -220,6 +220,19 @@ const endedCampaign: ExampleSetup = async (world) => {
   return { path };
 };
 
+/** The mailbox of an account of the sandbox. */
+async function mailboxSettings(world: ExampleWorld): Promise<object> {
+  const answer = await fetch(`${world.service}/_local/sandbox`);
+  const { data } = (await answer.json()) as { data: { bounceMailbox: object } };
+  return { siteId: await world.ensureRecord("sites"), ...data.bounceMailbox };
+}
+
+async function setMailbox(world: ExampleWorld): Promise<void> {
+  const id = await world.ensureRecord("sending-configs");
+  const settings = await mailboxSettings(world);
+  await world.callAndExpect("PUT", `/sending-configs/${id}/bounce-mailbox`, settings);
+}
+
 /** Starts a campaign that is still being sent when the example runs. */
 async function startSlowCampaign(world: ExampleWorld): Promise<number> {
   await world.callAndExpect(
@@ -588,6 +601,9 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   deleteSuppression: suppressed,
   checkSuppression: suppressed,
   exportSuppressions: suppressed,
+  setBounceMailbox: async (world) => ({ body: await mailboxSettings(world) }),
+  getBounceMailbox: doFirst(setMailbox),
+  deleteBounceMailbox: doFirst(setMailbox),
   listInboundEmails: withRecord("inbound-emails"),
   getInboundEmail: withRecord("inbound-emails"),
   listSecureMessages: withRecord("secure-messages"),
