@@ -18,7 +18,7 @@ import {
   toApi,
   toServer,
 } from "./bounce-mailbox.ts";
-import { readIn } from "./mailbox-reads.ts";
+import { enqueueMailboxRead, readIn } from "./mailbox-reads.ts";
 
 /** Null without a mailbox. Throws 404 if the config does not exist. */
 export async function findMailbox(
@@ -63,13 +63,17 @@ export async function setMailbox(
     failures: 0,
     skipped: before?.skipped ?? 0,
     ...(isSameFolder && before.lastReadAt && { lastReadAt: before.lastReadAt }),
-    ...readIn(configId, 0),
+    ...readIn(configId, secondsUntilFound),
   };
   const unchanged = before ? equals("revision", before.revision) : absent("revision");
   if (!(await transact(put(key, item, { if: unchanged }))))
     throw conflict("The mailbox was changed by another request: read it again, then retry");
+  await enqueueMailboxRead(orgId, configId);
   return toApi(item);
 }
+
+/** If its message is lost, the due index finds the first reading after so long. */
+const secondsUntilFound = 60;
 
 /** Stops the reading. Email in the mailbox stays. */
 export async function removeMailbox(caller: CallerScope, configId: number): Promise<void> {
