@@ -47,7 +47,7 @@ interface FolderUse {
 }
 
 /** A report of a mail server has some kilobytes. Of a larger message, only the start is read. */
-export const maxMessageBytes = 20_000_000;
+const maxMessageBytes = 20_000_000;
 
 const connectSeconds = 10;
 const silenceSeconds = 20;
