@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { now } from "../../shared/clock.ts";
+import * as domainAdvice from "../../shared/domain/analytics/domain-advice.ts";
 import { AnalyticsPeriod, periodEndingOn } from "../../shared/domain/analytics/periods.ts";
 import * as readReports from "../../shared/domain/senders/domain-reports/read-reports.ts";
 import * as domainsOf from "../../shared/domain/senders/domains/domains.ts";
@@ -44,6 +45,16 @@ export const domains = routeGroup("domains", [
     body: domainsOf.DomainChanges,
     returns: domainsOf.DomainDetail,
     handle: ({ caller, params, body }) => domainsOf.change(caller, params.id, body),
+  }),
+  route("GET /domains/:id/advice", "Check a domain against the rules of mailbox providers", {
+    operationId: "getDomainAdvice",
+    description:
+      "Returns what Gmail and Yahoo require of senders and whether the domain has it, with a " +
+      "warning before their limits are reached, and which optional standards the domain uses: " +
+      "BIMI, MTA-STS and TLS reports. DNS is looked at with each check of the domain; POST " +
+      "/domains checks it again.",
+    returns: domainAdvice.DomainAdvice,
+    handle: ({ caller, params }) => domainAdvice.getAdvice(caller, params.id),
   }),
   route("GET /domains/:id/dmarc-reports", "Get the DMARC reports of a domain", {
     operationId: "getDmarcReports",

@@ -2,10 +2,45 @@
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { expectStatus, operatorEmail, password, signedUp } from "../support/api-client.ts";
+import {
+  expectStatus,
+  operatorEmail,
+  password,
+  signedUp,
+  type TestClient,
+} from "../support/api-client.ts";
 import { launchBrowser } from "../support/browser-pages.ts";
 import { chooseOption, judgeScreens, openSignedIn, readSandbox } from "../support/console-pages.ts";
+import { writeDmarcXml, writeReportMail, writeTlsJson, zipOf } from "../support/mailbox-reports.ts";
 import { readClockLead } from "../support/service-clock.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+/** The domain shop.example with a DMARC and a TLS report about it. */
+async function addReports({ call, siteId }: TestClient) {
+  expectStatus(201, await call("POST", "/domains", { name: "shop.example" }));
+  const settings = await call<{ urls: { mime: string } }>("GET", `/inbound-settings/${siteId}`);
+  const { urls } = expectStatus(200, settings).body.data;
+  const from = new Date(Date.now() + (await readClockLead()) - 2 * 86_400_000);
+  const domain = "shop.example";
+  const rows = [
+    { ip: "192.0.2.1", count: 8 },
+    { ip: "198.51.100.7", count: 2, dkim: "fail", spf: "fail", signer: "bulk.example" },
+  ];
+  const reports = [
+    ["application/zip", "report.zip", zipOf("r.xml", writeDmarcXml({ domain, from, rows }))],
+    ["application/tlsrpt+json", "report.json", Buffer.from(writeTlsJson({ domain, from }))],
+  ] as const;
+  for (const [type, filename, content] of reports)
+    await fetch(urls.mime, {
+      method: "POST",
+      headers: { "content-type": "message/rfc822" },
+      body: new Uint8Array(writeReportMail({ type, filename, content })),
+    });
+  await waitFor(async () => {
+    const { body } = await call<{ inboundEmails: unknown[] }>("GET", "/inbound-emails");
+    expect(body.data.inboundEmails).toHaveLength(reports.length);
+  });
+}
 
 describe.skipIf(!inject("chromium"))("the console's settings", () => {
   let browser: Browser;
@@ -178,6 +213,24 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const { page } = await openSignedIn(browser, { email, path: "/settings/security" });
     await page.getByRole("heading", { name: "Two-step sign-in" }).waitFor();
     expect(await page.getByRole("link", { name: "System" }).count()).toBe(0);
+  });
+
+  it("a domain shows what mailbox providers ask and report", async () => {
+    const account = await signedUp();
+    const { email } = account;
+    await addReports(account);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/settings/domains" });
+    const asked = page.getByRole("table", { name: "What mailbox providers ask" });
+    await asked.getByRole("row", { name: /Policy \(DMARC\) Failed/ }).waitFor();
+    const dmarc = page.getByRole("region", { name: "DMARC reports" });
+    await dmarc.getByRole("row", { name: /198\.51\.100\.7 .* Failed/ }).waitFor();
+    await dmarc.getByText("80.0 %").waitFor();
+    const tls = page.getByRole("region", { name: "TLS reports" });
+    await tls.getByRole("row", { name: /certificate-expired/ }).waitFor();
+    expect(problems).toEqual([]);
+    const ready = (one: Page) => one.getByText("certificate-expired").waitFor();
+    const screens = [{ path: "/settings/domains", ready }];
+    expect(await judgeScreens(browser, { email, screens })).toEqual([]);
   });
 
   it("the screens have no accessibility issue", async () => {

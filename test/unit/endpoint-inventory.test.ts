@@ -47,7 +47,8 @@ const extras = [
   "GET /secure/{token}",
   "POST /secure/{token}",
   "GET /secure/files/{file}",
-  // what mailbox providers report
+  // what mailbox providers ask and report
+  "GET /domains/{id}/advice",
   ...["GET /domains/{id}/dmarc-reports", "GET /domains/{id}/tls-reports"],
   ...["GET /inbound-emails", "GET /inbound-emails/{id}"], // email that people sent
   ...["GET /inbound-settings/{siteId}", "PUT /inbound-settings/{siteId}"],

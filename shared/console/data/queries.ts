@@ -613,6 +613,21 @@ export const queries = {
       // DNS answers change while somebody edits them at the registrar.
       refetchInterval: ({ state }) => (state.data?.status === "verified" ? false : 10_000),
     }),
+  domainAdvice: (id: number) =>
+    queryOptions({
+      queryKey: ["domains", "advice", id],
+      queryFn: () => api.domains.getAdvice(id),
+    }),
+  dmarcReports: (id: number) =>
+    queryOptions({
+      queryKey: ["domains", "dmarc", id],
+      queryFn: () => api.domains.getDmarcReports(id, { period: "30d" }),
+    }),
+  tlsReports: (id: number) =>
+    queryOptions({
+      queryKey: ["domains", "tls", id],
+      queryFn: () => api.domains.getTlsReports(id, { period: "30d" }),
+    }),
   compliance: () =>
     queryOptions({
       queryKey: ["compliance", "settings"],

@@ -75,14 +75,31 @@ export const german: Catalog = {
   "Address, A to Z": "Adresse, A bis Z",
   "Address, Z to A": "Adresse, Z bis A",
   "Address for bounces": "Adresse für Rückläufer",
+  "Almost all email passes DMARC.": "Fast alle E-Mails bestehen DMARC.",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
   "As Mailgun knows it, such as mg.example.com.": "Wie Mailgun sie kennt, etwa mg.example.com.",
+  Attention: "Achtung",
+  "BIMI needs the DMARC policy quarantine or reject for all email (no pct below 100).":
+    "BIMI braucht die DMARC-Richtlinie quarantine oder reject für alle E-Mails (kein pct " +
+    "unter 100).",
+  "Because of your policy": "Wegen Ihrer Richtlinie",
   Blue: "Blau",
   "Bounce report": "Bericht über einen Bounce",
+  Check: "Prüfung",
   "Complaint report": "Bericht über eine Beschwerde",
+  "Complaints are below 0.1 %.": "Beschwerden liegen unter 0,1 %.",
+  ["Complaints are over 0.1 %. From 0.3 %, mailbox providers refuse email: write less " +
+    "often to people who do not open it."]:
+    "Beschwerden liegen über 0,1 %. Ab 0,3 % weisen Postfachanbieter E-Mails ab: " +
+    "Schreiben Sie seltener an Personen, die sie nicht öffnen.",
+  ["Complaints are over 0.3 %, so mailbox providers may refuse email: stop writing to " +
+    "people who did not ask for it."]:
+    "Beschwerden liegen über 0,3 %; Postfachanbieter können E-Mails abweisen: Schreiben " +
+    "Sie nicht mehr an Personen, die nicht darum gebeten haben.",
+  Connections: "Verbindungen",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
     "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
   "Configuration set": "Konfigurationssatz",
@@ -91,17 +108,29 @@ export const german: Catalog = {
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
   "Created {time}": "Erstellt {time}",
+  "DMARC reports": "DMARC-Berichte",
+  "DMARC reports of the last 30 days": "DMARC-Berichte der letzten 30 Tage",
+  "DNS did not answer.": "DNS hat nicht geantwortet.",
   "Discard it": "Verwerfen",
+  "Email is signed with DKIM.": "E-Mails sind mit DKIM signiert.",
+  "Email that passes DMARC": "E-Mails, die DMARC bestehen",
+  "Emails a day to Gmail": "E-Mails am Tag an Gmail",
   "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
   "Emails per connection": "E-Mails je Verbindung",
   Emoji: "Emoji",
   Encryption: "Verschlüsselung",
+  "Encryption of received email (MTA-STS)": "Verschlüsselung empfangener E-Mails (MTA-STS)",
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
   "Field {label}, or else “{fallback}”": "Feld {label}, sonst „{fallback}“",
   "Filtered contacts are sorted by address. Other orders would need all to be read.":
     "Gefilterte werden nach Adresse sortiert. Für andere müssten alle gelesen werden.",
+  Fine: "In Ordnung",
   Food: "Essen",
+  ["Gmail and Yahoo require the first ones of everybody who sends much. Complaints are " +
+    "those of the last 30 days in all your sites."]:
+    "Gmail und Yahoo verlangen die ersten von allen, die viel senden. Beschwerden sind " +
+    "die der letzten 30 Tage in allen Ihren Websites.",
   Gray: "Grau",
   Green: "Grün",
   "If it is empty, write": "Wenn es leer ist, steht dort",
@@ -111,8 +140,10 @@ export const german: Catalog = {
   "It begins with md-. A test key accepts emails and delivers none.":
     "Er beginnt mit md-. Ein Testschlüssel nimmt E-Mails an und stellt keine zu.",
   "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
+  "It was not checked yet.": "Noch nicht geprüft.",
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Keep writing": "Weiterschreiben",
+  Last: "Zuletzt",
   ["Let your provider pass on received email: the guide “Inbound email” of the API " +
     "reference says how."]:
     "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
@@ -121,14 +152,32 @@ export const german: Catalog = {
     "Lassen Sie das Feld leer, wenn der Server keine Anmeldung braucht.",
   "Lets tracked links and opens use your domain.":
     "Links und Öffnungen werden über Ihre Domain gemessen.",
+  "Logo (BIMI)": "Logo (BIMI)",
+  "Mailbox providers send DMARC reports.": "Postfachanbieter senden DMARC-Berichte.",
   "Make “{name}”": "„{name}“ anlegen",
+  "Marketing email has one-click unsubscribe.":
+    "Marketing-E-Mails haben die Abmeldung mit einem Klick.",
+  Meaning: "Bedeutung",
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
+  "Much email with your domain in From does not pass DMARC: look at its sources in the reports.":
+    "Viele E-Mails mit Ihrer Domain im Absender bestehen DMARC nicht: Sehen Sie sich " +
+    "deren Quellen in den Berichten an.",
   "Newest first": "Neueste zuerst",
   "Message stream": "Nachrichtenstrom",
+  "No DKIM key was found: publish the records of your provider.":
+    "Kein DKIM-Schlüssel gefunden: Veröffentlichen Sie die Einträge Ihres Anbieters.",
+  "No DMARC report has come yet, so nobody knows whether email passes.":
+    "Es ist noch kein DMARC-Bericht gekommen; ob E-Mails bestehen, ist also nicht bekannt.",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
+  ["No report has come yet. Let a site receive email, and publish its address as rua of " +
+    "the DMARC record: the guide “Custom domain and DNS” of the API reference says how."]:
+    "Es ist noch kein Bericht gekommen. Lassen Sie eine Website E-Mails empfangen, und " +
+    "veröffentlichen Sie deren Adresse als rua des DMARC-Eintrags: Die Anleitung „Custom " +
+    "domain and DNS“ der API-Referenz erklärt es.",
+  "Not used": "Nicht genutzt",
   Nothing: "Nichts",
   Numbers: "Nummerierung",
   "Of an IAM user who may ses:SendEmail and ses:GetAccount.":
@@ -140,13 +189,21 @@ export const german: Catalog = {
   Offers: "Angebote",
   "Often used": "Oft benutzt",
   "Oldest first": "Älteste zuerst",
+  "One-click unsubscribe": "Abmeldung mit einem Klick",
+  "One-click unsubscribe needs HTTPS: set PUBLIC_URL to an address that begins with https://.":
+    "Die Abmeldung mit einem Klick braucht HTTPS: Setzen Sie PUBLIC_URL auf eine " +
+    "Adresse, die mit https:// beginnt.",
+  Optional: "Optional",
   Orange: "Orange",
   Order: "Reihenfolge",
   "Only with temporary keys.": "Nur mit vorübergehenden Schlüsseln.",
+  "Other mail servers send TLS reports.": "Andere Mailserver senden TLS-Berichte.",
   Others: "Andere",
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
   "Other email": "Andere E-Mail",
+  "Pass rate": "Anteil bestanden",
+  "Passed DMARC": "DMARC bestanden",
   Port: "Port",
   "Postmark calls it the server API token. It is under Servers › API Tokens.":
     "Postmark nennt ihn Server-API-Token. Er steht unter Servers › API Tokens.",
@@ -159,6 +216,7 @@ export const german: Catalog = {
   "Received emails": "Empfangene E-Mails",
   "Receives bounces, and aligns SPF with your domain.":
     "Nimmt Rückläufer entgegen und richtet SPF an Ihrer Domain aus.",
+  "Records and reports": "Einträge und Berichte",
   Red: "Rot",
   Region: "Region",
   "Remove the field": "Feld entfernen",
@@ -166,29 +224,74 @@ export const german: Catalog = {
     "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
   Reply: "Antwort",
   "Report about a domain": "Bericht über eine Domain",
+  "Reported by": "Gemeldet von",
+  "Reports: {number}": "Berichte: {number}",
+  "SPF counts for the domain of your provider only. Its return address can use your domain.":
+    "SPF gilt nur für die Domain Ihres Anbieters. Dessen Rücksendeadresse kann Ihre " +
+    "Domain verwenden.",
+  "SPF counts for your domain.": "SPF gilt für Ihre Domain.",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Secret access key": "Geheimer Zugriffsschlüssel",
   "Sending domain": "Versanddomain",
   "Sent and answered": "Gesendet und geantwortet",
+  "Sent to spam": "Im Spam-Ordner",
   Server: "Server",
   "Session token": "Sitzungstoken",
   Set: "Übernehmen",
   Signs: "Zeichen",
+  Sources: "Quellen",
   "Started {time}": "Begonnen {time}",
   "Starts {time}": "Beginnt {time}",
+  "TLS reports": "TLS-Berichte",
+  "TLS reports of the last 30 days": "TLS-Berichte der letzten 30 Tage",
   "Text colour": "Textfarbe",
+  "The BIMI record is not valid: it needs one logo, as https address of an SVG file.":
+    "Der BIMI-Eintrag ist ungültig: Er braucht ein Logo als https-Adresse einer SVG-Datei.",
+  "The BIMI record is valid.": "Der BIMI-Eintrag ist gültig.",
+  "The BIMI record says that the domain shows no logo.":
+    "Der BIMI-Eintrag sagt, dass die Domain kein Logo zeigt.",
+  "The DKIM records are only shown at the provider: name their selectors to have them checked.":
+    "Die DKIM-Einträge zeigt nur der Anbieter: Nennen Sie deren Selektoren, damit sie " +
+    "geprüft werden.",
+  "The DMARC record is not valid.": "Der DMARC-Eintrag ist ungültig.",
+  "The DMARC record names no address for reports (rua).":
+    "Der DMARC-Eintrag nennt keine Adresse für Berichte (rua).",
+  "The MTA-STS policy could not be read at its https address.":
+    "Die MTA-STS-Richtlinie ist unter ihrer https-Adresse nicht lesbar.",
+  "The MTA-STS policy does not name all mail servers of the domain.":
+    "Die MTA-STS-Richtlinie nennt nicht alle Mailserver der Domain.",
+  "The MTA-STS policy is not valid.": "Die MTA-STS-Richtlinie ist ungültig.",
+  "The MTA-STS policy is valid and enforced.": "Die MTA-STS-Richtlinie ist gültig und verbindlich.",
+  "The MTA-STS policy is valid, but not in the mode enforce.":
+    "Die MTA-STS-Richtlinie ist gültig, aber nicht im Modus enforce.",
+  "The MTA-STS record is not valid: it needs v=STSv1 and an id.":
+    "Der MTA-STS-Eintrag ist ungültig: Er braucht v=STSv1 und eine id.",
+  "The SPF record is wrong: publish the one that is shown with the DNS records.":
+    "Der SPF-Eintrag ist falsch: Veröffentlichen Sie den, der bei den DNS-Einträgen steht.",
+  "The domain has a DMARC record.": "Die Domain hat einen DMARC-Eintrag.",
+  "The domain has no BIMI record, which shows your logo at some mailbox providers.":
+    "Die Domain hat keinen BIMI-Eintrag, mit dem manche Postfachanbieter Ihr Logo zeigen.",
+  "The domain has no DMARC record: publish one, at first with p=none.":
+    "Die Domain hat keinen DMARC-Eintrag: Veröffentlichen Sie einen, zunächst mit p=none.",
+  "The domain has no MTA-STS record, which makes others encrypt email to you.":
+    "Die Domain hat keinen MTA-STS-Eintrag, der andere zur Verschlüsselung verpflichtet.",
+  "The domain has no record for TLS reports.": "Die Domain hat keinen Eintrag für TLS-Berichte.",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
   "The key of the account, or the sending key of the domain.":
     "Der Schlüssel des Kontos oder der Versandschlüssel der Domain.",
   "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
+  "The record for TLS reports is not valid: it needs one rua.":
+    "Der Eintrag für TLS-Berichte ist ungültig: Er braucht eine rua.",
   "There is no sequence.": "Es gibt keine Automation.",
   "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
+  "Too little email was delivered for a rate of complaints.":
+    "Für eine Beschwerderate wurden zu wenige E-Mails zugestellt.",
   "Type a name to make a new list.": "Geben Sie einen Namen ein, um eine neue Liste anzulegen.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
@@ -198,6 +301,7 @@ export const german: Catalog = {
   "Unsubscribe link": "Abmeldelink",
   "Unsubscribed by email": "Per E-Mail abgemeldet",
   "Used by:": "Benutzt von:",
+  "What mailbox providers ask": "Was Postfachanbieter verlangen",
   "What you typed is not saved.": "Ihre Eingabe ist nicht gespeichert.",
   "Where the identity is verified, such as us-east-1.":
     "Wo die Identität bestätigt ist, etwa us-east-1.",
@@ -258,6 +362,14 @@ export const german: Catalog = {
     "Diese Kampagne hat keine E-Mail, die sich kopieren lässt.",
   "What does the email begin with?": "Womit beginnt die E-Mail?",
   "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
+  "You are a bulk sender for Gmail, so everything that is required here applies.":
+    "Für Gmail sind Sie ein Massenversender; alles, was hier verlangt wird, gilt für Sie.",
+  ["You send Gmail almost 5,000 emails a day. From there its rules for bulk senders " +
+    "apply, and go on to apply when you send less."]:
+    "Sie senden fast 5.000 E-Mails am Tag an Gmail. Ab da gelten die Regeln für " +
+    "Massenversender, auch wenn Sie später weniger senden.",
+  "You send Gmail less than 5,000 emails a day.":
+    "Sie senden weniger als 5.000 E-Mails am Tag an Gmail.",
   "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
   "a click": "einem Klick",
   "A contact": "Ein Kontakt",
@@ -3849,6 +3961,8 @@ export const german: Catalog = {
   "{failed} failed or bounced": "{failed} fehlgeschlagen oder unzustellbar",
   "{failed} not done": "{failed} nicht erledigt",
   "{failed} not done, for example: {error}": "{failed} nicht erledigt, zum Beispiel: {error}",
+  "{failed} of {all} connections to your mail servers failed.":
+    "{failed} von {all} Verbindungen zu Ihren Mailservern sind gescheitert.",
   "{feed} was read on {at}.": "{feed} wurde am {at} gelesen.",
   "{fromEmail} by {provider}": "{fromEmail} über {provider}",
   ["{hello}\nbegin with the one thing that readers should remember. Two or three " +
@@ -3902,10 +4016,12 @@ export const german: Catalog = {
   "{name} was left out.": "{name} wurde weggelassen.",
   "{name}, all times in {timezone}": "{name}, alle Zeiten in {timezone}",
   "{name}, {plan} plan": "{name}, Tarif {plan}",
+  "{number} emails": "{number} E-Mails",
   "{number} emails; under 5 % is healthy": "{number} E-Mails; unter 5 % ist gut",
   "{number} emails{sinceText}": "{number} E-Mails{sinceText}",
   "{number} KB": "{number} KB",
   "{number} MB": "{number} MB",
+  "{number} more sources are in the API.": "{number} weitere Quellen stehen in der API.",
   "{number} passed": "{number} durchgelaufen",
   "{open, plural, one {# step is} other {# steps are}} not complete yet.":
     "{open, plural, one {# Schritt ist} other {# Schritte sind}} noch nicht vollständig.",

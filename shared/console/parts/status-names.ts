@@ -3,6 +3,7 @@ import { capitalize } from "../format.ts";
 import { t } from "../language/translate.ts";
 
 const names: Record<string, string> = {
+  absent: t("Not used"),
   accepted: t("Accepted"),
   active: t("Active"),
   admin: t("Admin"),
@@ -27,6 +28,7 @@ const names: Record<string, string> = {
   error: t("Error"),
   exited: t("Exited"),
   expired: t("Expired"),
+  fail: t("Failed"),
   failed: t("Failed"),
   failing: t("Failing"),
   found: t("Found"),
@@ -47,6 +49,7 @@ const names: Record<string, string> = {
   open: t("Open"),
   opened: t("Opened"),
   owner: t("Owner"),
+  pass: t("Fine"),
   paused: t("Paused"),
   pending: t("Pending"),
   processing: t("Processing"),
@@ -68,6 +71,7 @@ const names: Record<string, string> = {
   unsubscribed: t("Unsubscribed"),
   verified: t("Verified"),
   viewer: t("Viewer"),
+  warn: t("Attention"),
   warning: t("Warning"),
   wrong: t("Wrong"),
 };

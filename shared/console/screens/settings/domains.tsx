@@ -16,6 +16,7 @@ import { Form, FormCard } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { DmarcSection, DomainAdvice, TlsSection } from "./domain-reports.tsx";
 
 const refreshes = ["domains", "organization"];
 
@@ -85,7 +86,7 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
             aria-expanded={domain.id === openId}
             onClick={() => setOpenId(domain.id === openId ? undefined : domain.id)}
           >
-            {t("DNS records")}
+            {domain.status === "verified" ? t("Records and reports") : t("DNS records")}
           </Button>
           {mayWrite && (
             <Button variant="default" size="compact-xs" onClick={() => setDeleted(domain)}>
@@ -101,6 +102,9 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
       <PlainTable label={t("Domains")} columns={columns} rows={domains} keyOf={({ id }) => id} />
       {open && <DnsRecords domainId={open.id} />}
       {open && mayWrite && <Selectors key={open.id} domain={open} />}
+      {open && <DomainAdvice domainId={open.id} />}
+      {open && <DmarcSection domainId={open.id} />}
+      {open && <TlsSection domainId={open.id} />}
       <ConfirmDialog
         title={t("Delete domain")}
         action={t("Delete {name}", { name: deleted?.name ?? "" })}

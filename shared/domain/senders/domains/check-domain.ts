@@ -25,6 +25,7 @@ import { prepareEvents } from "../../webhooks/record-events.ts";
 import type { SendingConfig } from "../sending-config-schema.ts";
 import { type DomainIdentity, expectedRecords } from "./expected-records.ts";
 import { lookUpRecords, type RecordResult } from "./look-up-records.ts";
+import { checkStandards, type DomainStandards } from "./standards.ts";
 import { isHeld, nextState, type VerificationState } from "./verification-state.ts";
 
 /** A domain as it is stored. */
@@ -38,6 +39,8 @@ export interface DomainRecord extends DomainIdentity, VerificationState {
   updatedAt: string;
   /** The latest result of each expected record, by `recordKey`. */
   seen: Record<string, RecordResult>;
+  /** Absent before the first check. */
+  standards?: DomainStandards;
   /**
    * Grows with every change of the verification state. A write needs the revision it was based on.
    */
@@ -54,11 +57,10 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
     listProviders(orgId),
   ]);
   if (!domain) return;
-  const { seen, ownership } = await lookUpRecords(
-    domain.name,
-    expectedRecords(domain, providers),
-    domain.seen,
-  );
+  const [{ seen, ownership }, standards] = await Promise.all([
+    lookUpRecords(domain.name, expectedRecords(domain, providers), domain.seen),
+    checkStandards(domain.name),
+  ]);
   const state = nextState(domain, ownership, now());
   const isNewlyVerified = isHeld(state) && !isHeld(domain);
   const data = { domainId, name: domain.name };
@@ -66,12 +68,12 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
     isNewlyVerified ? [{ event: "domain.verified", details: { data } }] : [],
   );
   try {
-    await write(...resultWrites(domain, state, seen), ...events.writes);
+    await write(...resultWrites(domain, state, { seen, standards }), ...events.writes);
     await events.afterCommit();
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
     if (error.index !== holderWriteIndex) return;
-    await transact(...resultWrites(domain, verifiedByOther(domain), seen));
+    await transact(...resultWrites(domain, verifiedByOther(domain), { seen, standards }));
   }
 }
 
@@ -94,14 +96,21 @@ const holderWriteIndex = 2;
 function resultWrites(
   domain: DomainRecord,
   state: VerificationState,
-  seen: Record<string, RecordResult>,
+  results: Pick<DomainRecord, "seen" | "standards">,
 ): Write[] {
   const { orgId, id, name, revision } = domain;
   const at = now().toISOString();
   const due = state.nextCheckAt
     ? indexAttributes(indexes.due("DOMAIN", dueShardOf(id)), state.nextCheckAt)
     : {};
-  const set = { ...state, seen, lastCheckedAt: at, updatedAt: at, revision: revision + 1, ...due };
+  const set = {
+    ...state,
+    ...results,
+    lastCheckedAt: at,
+    updatedAt: at,
+    revision: revision + 1,
+    ...due,
+  };
   return [
     update(
       keys.record(orgId, "DOMAIN", id),

@@ -7,7 +7,7 @@ const policies = ["none", "quarantine", "reject"] as const;
 export type DmarcPolicy = (typeof policies)[number];
 type Alignment = "relaxed" | "strict";
 
-interface DmarcRecord {
+export interface DmarcRecord {
   policy: DmarcPolicy;
   /** Policy for subdomains of the domain with the record. */
   subdomainPolicy: DmarcPolicy;
