@@ -222,10 +222,12 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const { page, problems } = await openSignedIn(browser, { email, path: "/settings/domains" });
     const asked = page.getByRole("table", { name: "What mailbox providers ask" });
     await asked.getByRole("row", { name: /Policy \(DMARC\) Failed/ }).waitFor();
-    const dmarc = page.getByRole("region", { name: "DMARC reports" });
-    await dmarc.getByRole("row", { name: /198\.51\.100\.7 .* Failed/ }).waitFor();
-    await dmarc.getByText("80.0 %").waitFor();
-    const tls = page.getByRole("region", { name: "TLS reports" });
+    await page
+      .getByRole("table", { name: "Sources" })
+      .getByRole("row", { name: /198\.51\.100\.7 .* Failed/ })
+      .waitFor();
+    await page.getByText("80.0 %").first().waitFor();
+    const tls = page.getByRole("table", { name: "TLS reports" });
     await tls.getByRole("row", { name: /certificate-expired/ }).waitFor();
     expect(problems).toEqual([]);
     const ready = (one: Page) => one.getByText("certificate-expired").waitFor();

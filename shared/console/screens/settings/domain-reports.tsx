@@ -4,6 +4,7 @@ import type { AdviceCheck, DmarcReports, DmarcSource, TlsReports } from "pennyma
 import { queries } from "../../data/queries.ts";
 import { formatDay, formatNumber, formatRate } from "../../format.ts";
 import { t } from "../../language/translate.ts";
+import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
@@ -23,8 +24,7 @@ export function DomainAdvice({ domainId }: { domainId: number }) {
   const { data, error } = useQuery(queries.domainAdvice(domainId));
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={160} />;
   return (
-    <section className="stack" aria-label={t("What mailbox providers ask")}>
-      <h3>{t("What mailbox providers ask")}</h3>
+    <Card title={t("What mailbox providers ask")}>
       <p className="quiet">
         {t(
           "Gmail and Yahoo require the first ones of everybody who sends much. Complaints are " +
@@ -37,7 +37,7 @@ export function DomainAdvice({ domainId }: { domainId: number }) {
         rows={data.checks}
         keyOf={({ name }) => name}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -47,7 +47,7 @@ const adviceColumns: PlainColumn<AdviceCheck>[] = [
     render: ({ name, isRequired }) => (
       <>
         {adviceNames[name]}
-        {!isRequired && <small>{t("Optional")}</small>}
+        {!isRequired && name !== "volume" && <small>{t("Optional")}</small>}
       </>
     ),
   },
@@ -72,10 +72,9 @@ export function DmarcSection({ domainId }: { domainId: number }) {
   const { data, error } = useQuery(queries.dmarcReports(domainId));
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={160} />;
   return (
-    <section className="stack" aria-label={t("DMARC reports")}>
-      <h3>{t("DMARC reports of the last 30 days")}</h3>
+    <Card title={t("DMARC reports of the last 30 days")}>
       {data.reports === 0 ? <NoDmarcReports /> : <DmarcFigures report={data} />}
-    </section>
+    </Card>
   );
 }
 
@@ -94,7 +93,7 @@ function DmarcFigures({ report }: { report: DmarcReports }) {
     <>
       <div className="figures">
         <Figure label={t("Emails")} value={formatNumber(messages)}>
-          <small>{t("{number} reports", { number: formatNumber(report.reports) })}</small>
+          <small>{t("Reports: {number}", { number: formatNumber(report.reports) })}</small>
         </Figure>
         <Figure label={t("Passed DMARC")} value={formatRate(passRate)}>
           <small>{t("{number} emails", { number: formatNumber(passed) })}</small>
@@ -176,8 +175,7 @@ export function TlsSection({ domainId }: { domainId: number }) {
   const { data } = useQuery(queries.tlsReports(domainId));
   if (!data?.reports) return null;
   return (
-    <section className="stack" aria-label={t("TLS reports")}>
-      <h3>{t("TLS reports of the last 30 days")}</h3>
+    <Card title={t("TLS reports of the last 30 days")}>
       <p>
         {t("{failed} of {all} connections to your mail servers failed.", {
           failed: formatNumber(data.failed),
@@ -192,7 +190,7 @@ export function TlsSection({ domainId }: { domainId: number }) {
           keyOf={({ result, host }) => `${result} ${host}`}
         />
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -27,17 +27,19 @@ export function Domains() {
   return (
     <>
       <ErrorNote error={error} />
-      <Card title={t("Domains")}>
-        {!data && <Skeleton h={120} />}
-        {data?.domains.length === 0 && (
-          <p className="quiet">
-            {t("Email from a domain with these records reaches more inboxes.")}
-          </p>
-        )}
-        {data && data.domains.length > 0 && (
-          <DomainTable domains={data.domains} mayWrite={mayWrite} />
-        )}
-      </Card>
+      {data && data.domains.length > 0 ? (
+        <DomainTable domains={data.domains} mayWrite={mayWrite} />
+      ) : (
+        <Card title={t("Domains")}>
+          {data ? (
+            <p className="quiet">
+              {t("Email from a domain with these records reaches more inboxes.")}
+            </p>
+          ) : (
+            <Skeleton h={120} />
+          )}
+        </Card>
+      )}
       {mayWrite && <NewDomain />}
     </>
   );
@@ -99,9 +101,11 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
   ];
   return (
     <>
-      <PlainTable label={t("Domains")} columns={columns} rows={domains} keyOf={({ id }) => id} />
-      {open && <DnsRecords domainId={open.id} />}
-      {open && mayWrite && <Selectors key={open.id} domain={open} />}
+      <Card title={t("Domains")}>
+        <PlainTable label={t("Domains")} columns={columns} rows={domains} keyOf={({ id }) => id} />
+        {open && <DnsRecords domainId={open.id} />}
+        {open && mayWrite && <Selectors key={open.id} domain={open} />}
+      </Card>
       {open && <DomainAdvice domainId={open.id} />}
       {open && <DmarcSection domainId={open.id} />}
       {open && <TlsSection domainId={open.id} />}
