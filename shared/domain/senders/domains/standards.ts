@@ -73,7 +73,7 @@ async function lookUpVersion(name: string, version: string): Promise<string[]> {
 }
 
 /** Tags as `name=value`, parted by semicolons. Undefined for a part that is none. */
-export function parseTags(record: string): Map<string, string> | undefined {
+function parseTags(record: string): Map<string, string> | undefined {
   const parts = record.split(";").map((part) => part.trim());
   const tags = new Map<string, string>();
   for (const [i, part] of parts.entries()) {
