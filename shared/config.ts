@@ -187,6 +187,21 @@ export const config = {
       .map((range) => range.trim())
       .filter(Boolean);
   },
+  /** Name of the EventBridge bus that gets all events. Undefined: there is none. */
+  get eventBus() {
+    return optional("EVENT_BUS_NAME");
+  },
+  /** The bucket with event files. */
+  get eventFilesBucket() {
+    return optional("EVENT_FILES_BUCKET");
+  },
+  /** The folder with event files, in place of a bucket. Set by the local runner. */
+  get eventFilesFolder() {
+    return optional("EVENT_FILES_FOLDER");
+  },
+  get writesEventFiles() {
+    return Boolean(this.eventFilesBucket ?? this.eventFilesFolder);
+  },
   /** Time limit for a response of a customer's webhook endpoint. */
   get webhookTimeoutSeconds() {
     return Number(optional("WEBHOOK_TIMEOUT_SECONDS") ?? 15);

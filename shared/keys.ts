@@ -438,6 +438,14 @@ export const keys = {
   outboxItem: (org: number, firstEvent: number) => itemKey(`${org}#OUTBOX`, zeroPad(firstEvent)),
   deliveryBatch: (org: number, webhook: number, batch: number) =>
     itemKey(`${org}#W${webhook}`, zeroPad(batch)), // expires
+  // Event files: an hour until its files are written, what closes hours, and events about records
+  // until they are in a file. Site 0 stands for events without a site.
+  eventHour: (org: number, site: number, hour: string) =>
+    itemKey(`${org}#${site}#EVENTHOURS`, hour),
+  eventSeal: (org: number, site: number, shard: number) =>
+    itemKey(`${org}#${site}#EVENTSEALS`, String(shard)),
+  recordEvents: (org: number, site: number, time: string) =>
+    itemKey(`${org}#${site}#RECORDEVENTS`, time),
   usedToken: (config: number, token: string) =>
     itemKey(`CONFIG#${config}`, `TOKEN#${sha256(token)}`), // expires
 };
@@ -519,6 +527,9 @@ export const ranges = {
   // by kind, then date
   domainReportDays: (org: number, domain: number) => keyRange(`${org}#DOMAINREPORTS#${domain}`),
   deliveryBatches: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
+  eventHours: (org: number, site: number) => keyRange(`${org}#${site}#EVENTHOURS`), // by time
+  eventSeals: (org: number, site: number) => keyRange(`${org}#${site}#EVENTSEALS`), // by shard
+  recordEvents: (org: number, site: number) => keyRange(`${org}#${site}#RECORDEVENTS`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),
   recordBodies: (org: number, kind: RecordKind, id: number) =>

@@ -38,6 +38,21 @@ const OutgoingEvent = z.object({
 export type OutgoingEvent = z.output<typeof OutgoingEvent>;
 export const maxOutgoingEvents = 100;
 
+const OutgoingEvents = z.array(OutgoingEvent).min(1).max(maxOutgoingEvents);
+/**
+ * Events for one webhook endpoint. The first message carries `events`; a retry reads them from
+ * `batch` of the delivery log.
+ */
+const EndpointMessage = z.object({
+  orgId: Id,
+  webhookId: Id,
+  batch: Id,
+  events: OutgoingEvents.optional(),
+});
+export type EndpointMessage = z.output<typeof EndpointMessage>;
+const BusMessage = z.object({ orgId: Id, bus: z.literal(true), events: OutgoingEvents });
+export type BusMessage = z.output<typeof BusMessage>;
+
 /** Changes that are mailed to the owners of the organization, or to the person they concern. */
 const NoticeEvent = z.enum([
   "api_key_created",
@@ -136,6 +151,13 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("chain-audit-log"), orgId: Id }),
   /** Counts and hashes the outcomes of all candidates of an ended campaign. */
   z.object({ job: z.literal("campaign-audit"), orgId: Id, campaignId: Id }),
+  /** Writes the events of an hour of a site into files; site 0 has those without a site. */
+  z.object({
+    job: z.literal("write-event-files"),
+    orgId: Id,
+    siteId: z.int().min(0),
+    hour: z.string().max(20),
+  }),
 ]);
 export type Job = z.output<typeof Job>;
 
@@ -154,6 +176,7 @@ export const jobSeconds = {
   "fold-recipient-log": 120,
   "chain-audit-log": 120,
   "campaign-audit": 300,
+  "write-event-files": 300,
 } satisfies Record<Job["job"], number>;
 
 /** As many due entries as one page of the drain has. */
@@ -254,20 +277,11 @@ export const queues = {
       concurrency: 20,
     },
   ),
-  /**
-   * Events for one webhook endpoint. The first message carries `events`; a retry reads them from
-   * `batch` of the delivery log.
-   */
-  forward: queue(
-    "forward",
-    z.object({
-      orgId: Id,
-      webhookId: Id,
-      batch: Id,
-      events: z.array(OutgoingEvent).min(1).max(maxOutgoingEvents).optional(),
-    }),
-    { timeoutSeconds: 60, concurrency: 50 },
-  ),
+  /** Events for one webhook endpoint, or for the event bus. */
+  forward: queue("forward", z.union([EndpointMessage, BusMessage]), {
+    timeoutSeconds: 60,
+    concurrency: 50,
+  }),
   /**
    * Stores mail that a provider received for a site, or that a bounce mailbox had. `blob` has the
    * body of the request, or the mail.

@@ -7,6 +7,7 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import { chainEntries } from "../../shared/domain/audit/chain.ts";
 import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
 import { runAudit } from "../../shared/domain/campaigns/audit/run-audit.ts";
+import { writeEventFiles } from "../../shared/domain/delivery-events/event-files.ts";
 import { pullSuppressions } from "../../shared/domain/delivery-events/provider-suppressions.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import { readMailbox } from "../../shared/domain/inbound/read-mailbox.ts";
@@ -38,6 +39,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),
   "campaign-audit": ({ orgId, campaignId }) => runAudit(orgId, campaignId),
+  "write-event-files": writeEventFiles,
 };
 
 export const worker = handleEach(queues.jobs, (job) =>

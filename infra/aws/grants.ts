@@ -16,7 +16,9 @@ type GrantResource =
   | "key"
   | "queues"
   | "deadLetterQueues"
-  | "secret";
+  | "secret"
+  | "eventFiles"
+  | "eventBus";
 type ActionsByResource = Partial<Record<GrantResource, string[]>>;
 
 /**
@@ -60,6 +62,8 @@ const actionsByCall: Record<string, ActionsByResource> = {
   Encrypt: { key: ["kms:Encrypt"] },
   Decrypt: { key: ["kms:Decrypt"] },
   GenerateDataKey: { key: ["kms:GenerateDataKey"] },
+  PutEventFile: { eventFiles: ["s3:PutObject"] },
+  PutEvents: { eventBus: ["events:PutEvents"] },
   GetSecretValue: { secret: ["secretsmanager:GetSecretValue"] },
 };
 
@@ -112,6 +116,8 @@ const arnsByResource: Record<
       const id = `${fn.node.id}${setting}`;
       return `${Secret.fromSecretNameV2(Stack.of(fn), id, name).secretArn}-??????`;
     }),
+  eventFiles: ({ store: { eventFiles } }) => (eventFiles ? [eventFiles.arnForObjects("*")] : []),
+  eventBus: ({ store: { eventBus } }) => (eventBus ? [eventBus.eventBusArn] : []),
 };
 
 const resourceEnvironment: Partial<

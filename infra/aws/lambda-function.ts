@@ -86,7 +86,11 @@ const extraEnvironment: Record<string, (context: FunctionContext) => Record<stri
     pexelsApiKey ? { PEXELS_API_KEY: pexelsApiKey } : {},
 };
 
-function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<string, string> {
+function commonEnvironment({
+  settings,
+  store,
+  publicUrl,
+}: FunctionContext): Record<string, string> {
   const {
     signup,
     emailVerification,
@@ -108,6 +112,9 @@ function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<str
     ...(operators && { OPERATORS: operators }),
     ...(systemSender && { SYSTEM_SENDER: systemSender }),
     ...(brandingUrl && { BRANDING_URL: brandingUrl }),
+    // Every function that commits or enqueues events must know of them.
+    ...(store.eventBus && { EVENT_BUS_NAME: store.eventBus.eventBusName }),
+    ...(store.eventFiles && { EVENT_FILES_BUCKET: store.eventFiles.bucketName }),
     ...Object.fromEntries(
       Object.entries(providerUrls).map(([key, url]) => [`PROVIDER_URL_${key.toUpperCase()}`, url]),
     ),

@@ -10,6 +10,12 @@ const text = z.string().min(1);
 const jsonObject = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === "string" ? parseJson(value) : value), schema);
 
+/** `true` or `false`; cdk.json can contain the value itself. */
+const flag = z.preprocess(
+  (value) => (typeof value === "boolean" ? String(value) : value),
+  z.stringbool(),
+);
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,9 +68,15 @@ const SettingsSchema = z.object({
   /** The concurrency limit of the account. `npm run deploy` reads it. */
   accountConcurrency: z.coerce.number().int().min(10).default(1000),
   /** Gives the table high capacity from the start, for a one-time charge. */
-  warmThroughput: z.stringbool().default(false),
+  warmThroughput: flag.default(false),
   /** Keeps table, bucket and key when the stack is deleted, and refuses to delete the stack. */
-  protect: z.stringbool().default(true),
+  protect: flag.default(true),
+  /** An EventBridge bus that gets every event. */
+  eventBus: flag.default(false),
+  /** A bucket with every event, in hourly files. */
+  eventFiles: flag.default(false),
+  /** Days after which an event file is deleted. */
+  eventFilesDays: z.coerce.number().int().min(1).max(36_500).default(400),
   /** Name of an existing table to use, such as a restored one. */
   tableName: z
     .string()

@@ -56,6 +56,8 @@ export class PennymailStack extends Stack {
       BucketName: store.bucket.bucketName,
       KeyArn: store.key.keyArn,
       DashboardName: dashboard.name,
+      ...(store.eventBus && { EventBusName: store.eventBus.eventBusName }),
+      ...(store.eventFiles && { EventFilesBucket: store.eventFiles.bucketName }),
       ...(api.domain && { GatewayTarget: api.domain.regionalDomainName }),
     });
     Tags.of(this).add("pennymail-stage", settings.stage);

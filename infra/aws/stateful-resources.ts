@@ -8,11 +8,13 @@ import {
   TableEncryptionV2,
   TableV2,
 } from "aws-cdk-lib/aws-dynamodb";
+import { EventBus } from "aws-cdk-lib/aws-events";
 import { type IKey, Key } from "aws-cdk-lib/aws-kms";
 import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
+  type BucketProps,
   HttpMethods,
   type IBucket,
   ObjectOwnership,
@@ -36,6 +38,10 @@ export interface QueueWithDeadLetters {
 export class StatefulResources extends Construct {
   readonly table: TableV2 | ITable;
   readonly bucket: Bucket | IBucket;
+  /** The bucket with event files, if the settings want them. */
+  readonly eventFiles: Bucket | undefined;
+  /** Keeps nothing; here because workers need it like a queue. */
+  readonly eventBus: EventBus | undefined;
   readonly key: IKey;
   /** By the keys of shared/queues.ts. */
   readonly queues: Map<string, QueueWithDeadLetters>;
@@ -49,6 +55,10 @@ export class StatefulResources extends Construct {
     this.bucket = bucketName
       ? Bucket.fromBucketName(this, "RestoredBucket", bucketName)
       : createBucket(this, settings);
+    this.eventFiles = settings.eventFiles ? createEventFiles(this, settings) : undefined;
+    this.eventBus = settings.eventBus
+      ? new EventBus(this, "EventBus", { eventBusName: `pennymail-${settings.stage}` })
+      : undefined;
     this.key = keyArn ? Key.fromKeyArn(this, "RestoredKey", keyArn) : createKey(this, settings);
     const attemptsOf = attemptsFor(settings, Object.keys(queues).length);
     this.queues = new Map(
@@ -92,14 +102,22 @@ function createTable(scope: Construct, settings: StackSettings): TableV2 {
   });
 }
 
+/** What all buckets have in common. */
+const privateBucket = (settings: StackSettings): BucketProps => ({
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  encryption: BucketEncryption.S3_MANAGED,
+  enforceSSL: true,
+  minimumTLSVersion: 1.2,
+  removalPolicy: removalPolicy(settings),
+  // CloudFormation cannot delete a bucket with objects.
+  autoDeleteObjects: !settings.protect,
+});
+
 function createBucket(scope: Construct, settings: StackSettings): Bucket {
   const origins = settings.allowedOrigins?.split(",").map((origin) => origin.trim());
   return new Bucket(scope, "Bucket", {
-    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-    encryption: BucketEncryption.S3_MANAGED,
-    enforceSSL: true,
-    minimumTLSVersion: 1.2,
+    ...privateBucket(settings),
     // Not versioned, so that revoked and erased data is deleted.
     lifecycleRules: [
       { id: "uploads", prefix: "uploads/", expiration: Duration.days(7) },
@@ -127,11 +145,16 @@ function createBucket(scope: Construct, settings: StackSettings): Bucket {
         },
       ],
     }),
-    removalPolicy: removalPolicy(settings),
-    // CloudFormation cannot delete a bucket with objects.
-    autoDeleteObjects: !settings.protect,
   });
 }
+
+const createEventFiles = (scope: Construct, settings: StackSettings): Bucket =>
+  new Bucket(scope, "EventFiles", {
+    ...privateBucket(settings),
+    lifecycleRules: [
+      { id: "events", prefix: "events/", expiration: Duration.days(settings.eventFilesDays) },
+    ],
+  });
 
 const createKey = (scope: Construct, settings: StackSettings): Key =>
   new Key(scope, "Key", {

@@ -17,6 +17,7 @@ const choices: Record<string, readonly string[]> = {
   EMAIL_VERIFICATION: ["on", "off"],
   DEFAULT_PLAN: planKeys,
   LOG_FORMAT: ["json", "text"],
+  EVENT_FILES: ["on", "off"],
 };
 
 /** Whether mail goes to the sandbox's inbox instead of a provider. */

@@ -19,6 +19,7 @@ import * as log from "../../shared/kernel/log.ts";
 import { type SendingStop, setSendingStop } from "../../shared/kernel/sending-stop.ts";
 import { readPublicUrl } from "../../shared/kernel/service-address.ts";
 import { queues } from "../../shared/queues.ts";
+import { CliError } from "./cli-error.ts";
 import { prepareConsole } from "./console-files.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type LocalEngines, startEngines } from "./engines/engines.ts";
@@ -98,7 +99,8 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
       dynamoDb: settings.AWS_ENDPOINT_URL_DYNAMODB,
     });
     cleanups.push(engines.stop);
-    applyEnvironment(settings, { httpServer: front, sandbox, engines });
+    const eventFiles = findEventFiles(settings, folder);
+    applyEnvironment(settings, { httpServer: front, sandbox, engines, eventFiles });
     if (process.stdout.isTTY && settings.LOG_FORMAT !== "json")
       log.writeLogWith((entry) => printEntry(entry, process.stdout, config.logLevel));
     const stopReason = findSendingStop(folder.path(""));
@@ -165,6 +167,15 @@ interface EnvironmentSources {
   httpServer: HttpFront;
   sandbox: Sandbox | undefined;
   engines: LocalEngines;
+  /** The folder of event files. */
+  eventFiles: string | undefined;
+}
+
+function findEventFiles({ EVENT_FILES }: ServiceSettings, folder: DataFolder): string | undefined {
+  if (EVENT_FILES !== "on") return undefined;
+  const path = folder.path("event-files");
+  if (!path) throw new CliError("EVENT_FILES=on needs a folder: set DATA_DIR to one");
+  return path;
 }
 
 /**
@@ -173,7 +184,7 @@ interface EnvironmentSources {
  */
 function applyEnvironment(
   settings: ServiceSettings,
-  { httpServer, sandbox, engines }: EnvironmentSources,
+  { httpServer, sandbox, engines, eventFiles }: EnvironmentSources,
 ) {
   const providers = Object.entries(sandbox?.originByProvider ?? {}).map(([key, url]) => [
     `PROVIDER_URL_${key.toUpperCase().replaceAll("-", "_")}`,
@@ -206,6 +217,8 @@ function applyEnvironment(
     delete process.env[name];
   // No setting changes API_ORIGIN: the service sends the API keys of its callers there.
   Object.assign(process.env, defaults, explicit, { API_ORIGIN: httpServer.url }, engines.env);
+  delete process.env.EVENT_FILES_FOLDER;
+  if (eventFiles) process.env.EVENT_FILES_FOLDER = eventFiles;
 }
 
 interface RunningParts extends LocalRuntime {

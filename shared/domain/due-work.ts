@@ -55,6 +55,7 @@ import * as eraseMessages from "./sending/secure-messages/erase-messages.ts";
 import type { SendItem } from "./sending/send-schema.ts";
 import { sweepWindow } from "./sending/single/sweep-sends.ts";
 import type { SweptWindow } from "./sending/single/sweep-windows.ts";
+import { enqueueHour } from "./webhooks/event-hours.ts";
 import { enqueueLeftEvents } from "./webhooks/record-events.ts";
 
 interface DueWorkItem
@@ -73,6 +74,8 @@ interface DueWorkItem
   noteId?: string;
   taskId?: string;
   duesk: string;
+  /** The hour whose event files are to be written. */
+  hour?: string;
   /** The address whose suppression ends. */
   email?: string;
   /** The name of the custom field that is converted. */
@@ -200,7 +203,10 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
     enqueue(queues.forward, [{ orgId, webhookId: webhookId!, batch: batch! }], {
       group: webhookId!,
     }),
-  OUTBOX: enqueueLeftEvents,
+  OUTBOX: ({ hour, siteId, ...item }) =>
+    hour === undefined
+      ? enqueueLeftEvents(item)
+      : enqueueHour({ orgId: item.orgId, siteId: siteId!, hour }),
   SEQUENCE: ({ orgId, sequenceId }) => sequenceTasks.enqueueTask(orgId, sequenceId!),
   DAY: ({ of }) => dailyRollups.rollUpDay(...of!),
   REPORT: ({ orgId, id }) => reportSchedules.enqueueReport(orgId, id!),

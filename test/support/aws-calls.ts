@@ -2,6 +2,7 @@
 // call fail, delays it, replaces it, or only looks at it.
 import type { InitializeMiddleware } from "@smithy/types";
 import { documentClient } from "../../shared/adapters/dynamodb/client.ts";
+import { eventBridge } from "../../shared/adapters/eventbridge/put-events.ts";
 import { kms, secretsManager } from "../../shared/adapters/kms/client.ts";
 import { s3 } from "../../shared/adapters/s3/client.ts";
 import { sqs } from "../../shared/adapters/sqs/client.ts";
@@ -19,7 +20,7 @@ export type CallInterceptor = (
   passThrough: (input?: object) => Promise<unknown>,
 ) => Promise<unknown>;
 
-const clients = { dynamodb: documentClient, kms, s3, secretsManager, sqs };
+const clients = { dynamodb: documentClient, eventBridge, kms, s3, secretsManager, sqs };
 export type AwsServiceName = keyof typeof clients;
 
 /** The last one is called first. */

@@ -15,6 +15,7 @@ import * as dailyCounters from "../sending/daily-counters.ts";
 import * as mailSources from "../sending/mail-sources.ts";
 import { type SourceCounts, sourceOf } from "../sending/mail-sources.ts";
 import type { SendItem } from "../sending/send-schema.ts";
+import { hourConditions } from "../webhooks/event-hours.ts";
 import type { SendUpdate } from "./send-events.ts";
 import { byTimeThenId, type CounterChanges } from "./send-outcome.ts";
 
@@ -70,7 +71,7 @@ function sourceKey(send: SendItem): string {
 /**
  * Commits rounds: each transaction writes one commit and its counters. Throws if another round
  * wrote a tombstone. That round may have taken over only part of the events, so the message must be
- * delivered again.
+ * delivered again. The same if the files of the hour are being written.
  */
 export async function commitRounds(orgId: number, updates: SendUpdate[]): Promise<void> {
   const groups = [
@@ -81,8 +82,8 @@ export async function commitRounds(orgId: number, updates: SendUpdate[]): Promis
   await inParallel(8, groups, async (group) => {
     if (await transact(...(await commitWrites(orgId, date, group)))) return;
     const [{ send, round }] = group as [SendUpdate];
-    if ((await get<EventCommit>(keys.eventCommit(orgId, send.siteId, round)))?.void)
-      throw contended("The mail");
+    const stored = await get<EventCommit>(keys.eventCommit(orgId, send.siteId, round));
+    if (!stored || stored.void) throw contended("The mail");
   });
 }
 
@@ -119,6 +120,7 @@ async function commitWrites(orgId: number, date: string, group: SendUpdate[]): P
       sourceCounterWrites(orgId, { round, date }, ofSource),
     ),
     ...linkCounterWrites(orgId, round, updates),
+    ...(await hourConditions(orgId, siteId, round)),
   ];
 }
 

@@ -14,11 +14,10 @@ import * as slowDomains from "../sending/bulk/slow-domains.ts";
 import { normalizeLink } from "../sending/clicked-links.ts";
 import type { SendItem } from "../sending/send-schema.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
-import { toApi } from "./email-event.ts";
 import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
 import type { SendEvent } from "./send-outcome.ts";
 import { applyMailReports, isSoftBounce, type MailReport } from "./soft-bounces.ts";
-import { toPayloadDetails } from "./webhook-payload.ts";
+import { toOutgoingEvent } from "./webhook-payload.ts";
 
 type EventReaction = (orgId: number, updates: SendUpdate[]) => Promise<void>;
 
@@ -165,17 +164,7 @@ const linkOf = ({ data }: SendEvent, send: SendItem): string | undefined =>
 const forwardToWebhooks: EventReaction = (orgId, updates) =>
   enqueueEvents(
     orgId,
-    flatMapEvents(updates, (event, { send }) => [
-      {
-        id: event.id,
-        event: event.type,
-        sendId: send.id,
-        contactId: send.contactId ?? null,
-        email: send.toEmail,
-        timestamp: event.at,
-        details: toPayloadDetails(toApi(send, event), send),
-      },
-    ]),
+    flatMapEvents(updates, (event, { send }) => [toOutgoingEvent(send, event)]),
   );
 
 const scoringTriggers: Partial<Record<EventType, ScoringTrigger>> = {

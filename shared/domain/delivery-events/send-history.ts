@@ -15,11 +15,11 @@ import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { keys, ranges } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
-import { addAcceptedFields } from "../sending/bulk/chunk-sends.ts";
 import { getAcceptedSends } from "../sending/list-sends.ts";
 import { findSend } from "../sending/read-sends.ts";
 import { addressPosition, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
 import { Send, type SendItem, toApi as toSend } from "../sending/send-schema.ts";
+import { loadCommittedEvents } from "./committed-events.ts";
 import { EmailEvent, toApi } from "./email-event.ts";
 import * as eventCommits from "./event-commits.ts";
 import {
@@ -120,7 +120,8 @@ async function collectPage(query: EventQuery, request: PageRequest) {
   }
   const page = collected.slice(0, request.limit);
   const rows = page.flatMap(({ row }) => (row ? [row] : []));
-  const events = await loadEvents(query.orgId, rows);
+  const found = await loadCommittedEvents(query.orgId, rows);
+  const events = found.map(({ send, event }) => toApi(send, event));
   return { events, next: collected.length > request.limit ? page.at(-1)?.next : stoppedAt };
 }
 
@@ -206,28 +207,4 @@ async function* readCommits(
     options,
   ))
     yield* items;
-}
-
-async function loadEvents(
-  orgId: number,
-  rows: eventCommits.EventCommitRow[],
-): Promise<EmailEvent[]> {
-  const [sends, overflowItems] = await Promise.all([
-    getMany<SendWithEvents>(rows.map(([sendId]) => keys.send(orgId, sendId))).then((items) =>
-      addAcceptedFields(orgId, items),
-    ),
-    getMany<OverflowEvent>(
-      rows.flatMap(([sendId, , type, providerEventId]) =>
-        providerEventId === undefined
-          ? []
-          : [keys.overflowEvent(orgId, sendId, eventKey({ type, providerEventId }))],
-      ),
-    ),
-  ]);
-  const overflow = new Map(overflowItems.flatMap((event) => (event ? [[event.id, event]] : [])));
-  return rows.flatMap(([, eventId], i) => {
-    const send = sends[i];
-    const event = overflow.get(eventId) ?? send?.events?.find(({ id }) => id === eventId);
-    return send && event ? [toApi(send, event)] : [];
-  });
 }

@@ -1,8 +1,21 @@
 // What webhook endpoints get about a delivery event. `pennymail listen` sends the same.
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
+import type { OutgoingEvent } from "../../queues.ts";
 import { classifyBounce } from "../sending/bounce-reasons.ts";
 import type { Send } from "../sending/send-schema.ts";
-import type { EmailEvent } from "./email-event.ts";
+import { type EmailEvent, toApi } from "./email-event.ts";
+import type { SendWithEvents } from "./send-events.ts";
+import type { SendEvent } from "./send-outcome.ts";
+
+export const toOutgoingEvent = (send: SendWithEvents, event: SendEvent): OutgoingEvent => ({
+  id: event.id,
+  event: event.type,
+  sendId: send.id,
+  contactId: send.contactId ?? null,
+  email: send.toEmail,
+  timestamp: event.at,
+  details: toPayloadDetails(toApi(send, event), send),
+});
 
 const nullableFields = [
   "providerMessageId",

@@ -2,7 +2,7 @@
 // stored once, however often the provider or the queue delivers it. What follows is safe to repeat,
 // and is repeated until `done` is stored.
 import { createHash } from "node:crypto";
-import { exists, isNew } from "../../adapters/dynamodb/conditions.ts";
+import { absent, all, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, queryAll, transact, update } from "../../adapters/dynamodb/table.ts";
 import * as objects from "../../adapters/s3/objects.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
@@ -38,7 +38,7 @@ import {
 } from "../senders/domain-reports/store-report.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import type { SendItem } from "../sending/send-schema.ts";
-import { enqueueEvents } from "../webhooks/enqueue-events.ts";
+import { noEvents, type PreparedEvents, prepareEvents } from "../webhooks/record-events.ts";
 import type { InboundEmailItem, InboundKind } from "./inbound-email.ts";
 import { isAutomatic } from "./mail-kind.ts";
 import { findAnsweredSend } from "./match-send.ts";
@@ -86,11 +86,14 @@ async function storeMail(message: InboundMessage, mail: ReceivedMail): Promise<v
   const { mailboxReport } = found;
   if (mailboxReport) await storeReport(message.orgId, mailboxReport.report, mailboxReport.domains);
   if (found.unsubscribeToken) await unsubscribe(found.unsubscribeToken, { source: "one_click" });
-  if (item.kind === "reply" && found.send) await reportReply(item, found, claim);
+  const events =
+    item.kind === "reply" && found.send ? await reportReply(item, found, claim) : noEvents;
   if (item.kind === "reply" || item.kind === "other")
     await enqueueForward(item, claim.forwardSendId);
   const key = keys.inboundEmail(item.orgId, item.id);
-  await transact(update(key, { set: { done: true } }, { if: exists }));
+  const isUndone = all(exists, absent("done"));
+  if (await transact(update(key, { set: { done: true } }, { if: isUndone }), ...events.writes))
+    await events.afterCommit();
 }
 
 /** Another worker forwards it, because that takes all code for sending. */
@@ -106,8 +109,6 @@ async function enqueueForward(
 /** Ids that a mail keeps whenever it is processed again. */
 interface ClaimedIds {
   id: number;
-  /** The event for webhook endpoints has this id. */
-  eventId: number;
   /** The custom event has this id. */
   activityId: number;
   /** The email that forwards it has this id. */
@@ -122,14 +123,13 @@ async function claimIds(
   const key = keys.inboundId(orgId, siteId, identityOf(provider, mail));
   const known = await get<ClaimedIds>(key);
   if (known) return known;
-  const [id, eventId, activityId, forwardSendId] = await Promise.all([
+  const [id, activityId, forwardSendId] = await Promise.all([
     ids.nextId("INBOUND"),
-    ids.nextEventIds(1),
     ids.nextActivityIds(1),
     ids.nextSendId(),
   ]);
   const expires = epochSeconds(addSeconds(keptSeconds));
-  const claim = { id, eventId, activityId, forwardSendId, expires };
+  const claim = { id, activityId, forwardSendId, expires };
   if (await transact(put(key, claim, { if: isNew }))) return claim;
   return (await get<ClaimedIds>(key))!;
 }
@@ -278,12 +278,12 @@ const recipientsOf = (mail: ReceivedMail): string[] => {
 /** The name of the custom event that a reply is, for sequences, segments and scoring. */
 const replyEventName = "email_replied";
 
-/** The contact has a custom event, and endpoints hear of the reply. Both are safe to repeat. */
+/** The contact has a custom event, which is safe to repeat. Prepares the event for endpoints. */
 async function reportReply(
   item: InboundEmailItem,
   { contact, send }: FoundFacts,
-  { eventId, activityId }: ClaimedIds,
-): Promise<void> {
+  { activityId }: ClaimedIds,
+): Promise<PreparedEvents> {
   const { orgId, id, subject, receivedAt } = item;
   const { campaignId = null, sequenceId = null, stepId = null } = send!;
   const about = { inboundEmailId: id, sendId: send!.id, campaignId, sequenceId, stepId };
@@ -301,12 +301,11 @@ async function reportReply(
       if (isTransient(error)) throw error;
       log.warn("reply without event", { orgId, inboundEmailId: id });
     });
-  await enqueueEvents(orgId, [
+  return prepareEvents(orgId, () => [
     {
-      id: eventId,
       event: "email.replied",
       sendId: send!.id,
-      contactId: contact?.id ?? null,
+      contactId: contact?.id,
       email: item.from,
       timestamp: receivedAt,
       details: {

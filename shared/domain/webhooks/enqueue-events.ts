@@ -1,10 +1,11 @@
 import { queryAll } from "../../adapters/dynamodb/table.ts";
 import { enqueueDivisible } from "../../adapters/sqs/enqueue.ts";
+import { config } from "../../config.ts";
 import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { ranges } from "../../keys.ts";
 import { maxMessageBytes, maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
 import { nextBatchNumber } from "./delivery-log.ts";
-import type { WebhookEventType } from "./event-types.ts";
+import { type WebhookEventType, webhookEventTypes } from "./event-types.ts";
 import type { Webhook } from "./webhooks.ts";
 
 /** The queue refuses these events because of their content. It has accepted all others. */
@@ -20,14 +21,14 @@ export class RefusedEvents extends Error {
 }
 
 /**
- * Queues events for every active endpoint that subscribes to their type. Safe to repeat: the
- * endpoint then receives an event again, under the same webhook-id. Throws `RefusedEvents` after
- * the other events are queued.
+ * Queues events for every active endpoint that subscribes to their type, and for the event bus if
+ * there is one. Safe to repeat: they then receive an event again, under the same id. Throws
+ * `RefusedEvents` after the other events are queued.
  */
 export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Promise<void> {
   if (!events.length) return;
   const endpoints = await getActiveEndpoints(orgId);
-  const messages = endpoints.flatMap((endpoint) => {
+  const forEndpoints = endpoints.flatMap((endpoint) => {
     const subscribed = events.filter(({ event }) => endpoint.events.includes(event));
     return splitIntoMessages(subscribed).map((batch) => ({
       orgId,
@@ -36,14 +37,23 @@ export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Pro
       events: batch,
     }));
   });
-  const refused = await enqueueDivisible(queues.forward, messages, {
-    group: ({ webhookId }) => webhookId,
-    withEvents: (message, some) => ({ ...message, batch: nextBatchNumber(), events: some }),
+  const forBus = config.eventBus
+    ? splitIntoMessages(events).map((batch) => ({ orgId, bus: true as const, events: batch }))
+    : [];
+  const refused = await enqueueDivisible(queues.forward, [...forEndpoints, ...forBus], {
+    group: (message) => ("bus" in message ? busGroup(orgId) : message.webhookId),
+    withEvents: (message, some) =>
+      "bus" in message
+        ? { ...message, events: some }
+        : { ...message, batch: nextBatchNumber(), events: some },
   });
   if (!refused.length) return;
   const refusedIds = new Set(refused.map((message) => message.events[0]!.id));
   throw new RefusedEvents(events.filter(({ id }) => refusedIds.has(id)));
 }
+
+/** The messages for the bus, of each organization. */
+export const busGroup = (orgId: number): string => `bus ${orgId}`;
 
 const splitIntoMessages = (events: OutgoingEvent[]): OutgoingEvent[][] =>
   splitIntoBatches(events, maxOutgoingEvents).flatMap((batch) =>
@@ -52,8 +62,9 @@ const splitIntoMessages = (events: OutgoingEvent[]): OutgoingEvent[][] =>
 
 // Other processes see a changed endpoint after this time at the latest.
 const cacheMs = 3000;
-/** The types that an active endpoint of the organization subscribes to. */
+/** The types that an active endpoint subscribes to; with an event bus or event files all. */
 export async function getWantedTypes(orgId: number): Promise<Set<WebhookEventType>> {
+  if (config.eventBus || config.writesEventFiles) return new Set(webhookEventTypes);
   const endpoints = await getActiveEndpoints(orgId);
   return new Set(endpoints.flatMap(({ events }) => events));
 }

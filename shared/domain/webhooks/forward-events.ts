@@ -5,24 +5,29 @@ import { get } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
 import type { QueueMessage } from "../../kernel/queue-worker.ts";
 import { keys } from "../../keys.ts";
-import { type ForwardMessage, queues } from "../../queues.ts";
+import { type EndpointMessage, type ForwardMessage, queues } from "../../queues.ts";
 import * as deliveryLog from "./delivery-log.ts";
 import * as deliveryRow from "./delivery-row.ts";
 import * as endpointHealth from "./endpoint-health.ts";
 import * as hostPace from "./host-pace.ts";
 import { deliverInParallel, type EndedDelivery } from "./parallel-deliveries.ts";
+import { publishEvents } from "./publish-events.ts";
 import { decryptSecrets, type Webhook } from "./webhooks.ts";
 
 /**
- * Delivers a batch of messages, per endpoint. Returns one error per message, `undefined` for
- * success.
+ * Delivers a batch of messages, per endpoint, and those for the event bus. Returns one error per
+ * message, `undefined` for success.
  */
 export async function forwardBatch(messages: QueueMessage<ForwardMessage>[]): Promise<unknown[]> {
   const errors: unknown[] = messages.map(() => undefined);
-  const byEndpoint = Map.groupBy(messages.keys(), (i) => messages[i]!.body.webhookId);
+  // Each message for the bus is a target of its own.
+  const byTarget = Map.groupBy(messages.keys(), (i) => {
+    const { body } = messages[i]!;
+    return "bus" in body ? `bus ${i}` : body.webhookId;
+  });
   await Promise.all(
-    [...byEndpoint.values()].map(async (positions) => {
-      await forwardToEndpoint(positions.map((i) => messages[i]!)).catch((error: unknown) => {
+    [...byTarget.values()].map(async (positions) => {
+      await forwardToTarget(positions.map((i) => messages[i]!)).catch((error: unknown) => {
         for (const i of positions) errors[i] = error;
       });
     }),
@@ -30,11 +35,18 @@ export async function forwardBatch(messages: QueueMessage<ForwardMessage>[]): Pr
   return errors;
 }
 
+const forwardToTarget = (messages: QueueMessage<ForwardMessage>[]): Promise<void> => {
+  const { body } = messages[0]!;
+  return "bus" in body
+    ? publishEvents(body)
+    : forwardToEndpoint(messages as QueueMessage<EndpointMessage>[]);
+};
+
 // Leaves time for calls that have started, and for storing their results, before the worker times
 // out.
 const workSeconds = queues.forward.timeoutSeconds - 25;
 
-async function forwardToEndpoint(messages: QueueMessage<ForwardMessage>[]): Promise<void> {
+async function forwardToEndpoint(messages: QueueMessage<EndpointMessage>[]): Promise<void> {
   const { orgId, webhookId } = messages[0]!.body;
   const until = addSeconds(workSeconds);
   const [webhook, batches] = await Promise.all([
@@ -63,7 +75,7 @@ async function forwardToEndpoint(messages: QueueMessage<ForwardMessage>[]): Prom
 
 /** Loads the distinct batches that have a due delivery. */
 async function loadDueBatches(
-  messages: QueueMessage<ForwardMessage>[],
+  messages: QueueMessage<EndpointMessage>[],
 ): Promise<deliveryLog.DeliveryBatch[]> {
   const loaded = await Promise.all(messages.map(loadBatch));
   const distinct = new Map(
@@ -79,7 +91,7 @@ async function loadDueBatches(
 async function loadBatch({
   attempt,
   body: { orgId, webhookId, batch: number, events },
-}: QueueMessage<ForwardMessage>): Promise<deliveryLog.DeliveryBatch | undefined> {
+}: QueueMessage<EndpointMessage>): Promise<deliveryLog.DeliveryBatch | undefined> {
   const fresh = events && { orgId, webhookId, number, v: 0, rows: events.map(deliveryRow.newRow) };
   // An earlier attempt of the message may have written the batch.
   const stored =

@@ -11,9 +11,13 @@ import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../keys
 import type { OutgoingEvent } from "../../queues.ts";
 import { enqueueEvents, getWantedTypes, RefusedEvents } from "./enqueue-events.ts";
 import type { RecordEventType } from "./event-types.ts";
+import { logEvents } from "./record-event-log.ts";
 
 export interface RecordEvent {
   event: RecordEventType;
+  sendId?: number;
+  /** ISO 8601. Undefined: now. */
+  timestamp?: string;
   contactId?: number | null | undefined;
   email?: string | undefined;
   /** Fields of the body beside those that each event has. */
@@ -41,11 +45,14 @@ export async function prepareEvents(
   const events = wanted.size ? listEvents().filter(({ event }) => wanted.has(event)) : [];
   if (!events.length) return noEvents;
   const firstId = await ids.nextEventIds(events.length);
-  const timestamp = now().toISOString();
+  const preparedAt = now().toISOString();
   const outgoing = events.map(
-    ({ event, contactId = null, email = null, details }, i): OutgoingEvent => {
+    (
+      { event, sendId = null, contactId = null, email = null, timestamp = preparedAt, details },
+      i,
+    ): OutgoingEvent => {
       const id = firstId + i;
-      return { id, event, sendId: null, contactId, email, timestamp, details };
+      return { id, event, sendId, contactId, email, timestamp, details };
     },
   );
   const key = keys.outboxItem(orgId, firstId);
@@ -76,6 +83,7 @@ async function enqueueSoon(key: Key, orgId: number, events: OutgoingEvent[]): Pr
  * that the queue refuses stay in the item alone, so that a later try does not repeat the others.
  */
 async function enqueueAndDelete(key: Key, orgId: number, events: OutgoingEvent[]): Promise<void> {
+  await logEvents(key, orgId, events);
   try {
     await enqueueEvents(orgId, events);
   } catch (error) {
