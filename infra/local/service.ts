@@ -167,13 +167,13 @@ interface EnvironmentSources {
   httpServer: HttpFront;
   sandbox: Sandbox | undefined;
   engines: LocalEngines;
-  /** The folder of event files. */
+  /** The folder in which event files are written. */
   eventFiles: string | undefined;
 }
 
 function findEventFiles({ EVENT_FILES }: ServiceSettings, folder: DataFolder): string | undefined {
   if (EVENT_FILES !== "on") return undefined;
-  const path = folder.path("event-files");
+  const path = folder.path("");
   if (!path) throw new CliError("EVENT_FILES=on needs a folder: set DATA_DIR to one");
   return path;
 }

@@ -8,7 +8,7 @@ import { advanceClock, now } from "../../shared/clock.ts";
 import { ContactRow } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { upsertRows } from "../../shared/domain/audience/contacts/upserts.ts";
 import { writeEventFiles } from "../../shared/domain/delivery-events/event-files.ts";
-import { closesAt, type EventHour } from "../../shared/domain/webhooks/event-hours.ts";
+import { closesAt, type EventHour, type HourId } from "../../shared/domain/webhooks/event-hours.ts";
 import { compress } from "../../shared/kernel/compressed-values.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { createContact, createTestSite } from "../support/contacts.ts";
@@ -44,7 +44,7 @@ const workers = [drain, forward, jobs];
 const longEnough = 3600 + 1200;
 const runAll = () => runWorkers(workers, { forSeconds: longEnough });
 const currentHour = () => now().toISOString().slice(0, 13);
-const hourIn = ({ file }: FiledEvent) => file.replace(/.*date=(.*)\/hour=(\d\d).*/, "$1T$2");
+const hourIn = ({ file }: FiledEvent) => file.replace(/.*day=(.*)\/hour=(\d\d).*/, "$1T$2");
 const idsOf = (events: FiledEvent[]) => events.map(({ eventId }) => eventId).toSorted();
 const openHours = ({ orgId, siteId }: { orgId: number; siteId: number }) =>
   queryAll<EventHour>(ranges.eventHours(orgId, siteId), { consistent: true });
@@ -79,7 +79,7 @@ test("an hour becomes a file with the events that were stored in it", async () =
     more.body.events[0]!.id,
   ]);
   expect(events[0]).toEqual({
-    file: `events/organization=${mails.orgId}/site=${mails.siteId}/date=${first.slice(0, 10)}/hour=${first.slice(11)}/00000.ndjson.gz`,
+    file: `events/organization=${mails.orgId}/site=${mails.siteId}/day=${first.slice(0, 10)}/hour=${first.slice(11)}/00000.ndjson.gz`,
     eventId: ids[0],
     organizationId: mails.orgId,
     siteId: mails.siteId,
@@ -239,44 +239,47 @@ test("without the setting nothing is written for files", async () => {
   expect(written).toEqual([]);
 });
 
-test("120,000 events become two files of bounded size, for one read unit each", async () => {
+/** Stores sends with one event each, and their commit. The ids of sends and events begin at `base`. */
+async function storeCommit({ orgId, siteId, hour }: HourId, base: number, n: number) {
+  const ids = Array.from({ length: n }, (_, i) => base + i);
+  const at = `${hour}:00:00.000Z`;
+  const round = `${at}#${base}#${siteId}#0`;
+  const event = { type: "delivered", at, providerEventId: "x", round };
+  await insertMany(
+    ids.map((id) => ({
+      key: keys.send(orgId, id),
+      item: { ...sentItem(id, siteId, `p${id}@example.com`), events: [{ ...event, id }] },
+    })),
+  );
+  const key = keys.eventCommit(orgId, siteId, round);
+  const rows = ids.map((id) => [id, id, event.type]);
+  const commit = { ...(await compress(key, rows)), n, types: { delivered: n } };
+  await insertMany([{ key, item: commit }]);
+}
+
+test("many events become files of bounded size, for a read unit each", async () => {
   startHour();
-  const mails = await createSentMails(0);
-  const { orgId, siteId } = mails;
-  const hour = currentHour();
-  const sends = 1000;
-  const [commits, sendsPerCommit] = [120, 1000];
-  for (let commit = 0; commit < commits; commit++) {
-    const base = 7_000_000_000 + commit * sends;
-    const ids = Array.from({ length: sendsPerCommit }, (_, i) => base + i);
-    const round = `${hour}:00:00.000Z#round${String(commit).padStart(4, "0")}#${siteId}#0`;
-    await insertMany(
-      ids.map((id) => ({
-        key: keys.send(orgId, id),
-        item: {
-          ...sentItem(id, siteId, `p${id}@example.com`),
-          events: [
-            { id, type: "delivered", at: `${hour}:00:00.000Z`, providerEventId: "x", round },
-          ],
-        },
-      })),
-    );
-    const key = keys.eventCommit(orgId, siteId, round);
-    const rows = ids.map((id) => [id, id, "delivered"]);
-    await insertMany([
-      { key, item: { ...(await compress(key, rows)), n: rows.length, types: {} } },
-    ]);
+  const { orgId, siteId } = await createSentMails(0);
+  const id = { orgId, siteId, hour: currentHour() };
+  const base = 7_000_000_000;
+  for (let commit = 0; commit < 5; commit++) await storeCommit(id, base + 2000 * commit, 2000);
+  // The size that is stored with events about records decides where a file ends.
+  const records = Array.from({ length: 4 }, (_, n) => base + 10_000 + n);
+  for (const eventId of records) {
+    const key = keys.recordEvents(orgId, siteId, `${id.hour}:01:00.000Z#${eventId}`);
+    const events = [{ id: eventId, event: "contact.created", details: { siteId } }];
+    await insertMany([{ key, item: { ...(await compress(key, events)), bytes: 30_000_000 } }]);
   }
-  await insertMany([
-    { key: keys.eventHour(orgId, siteId, hour), item: { orgId, siteId, hour, part: 0 } },
-  ]);
+  await insertMany([{ key: keys.eventHour(orgId, siteId, id.hour), item: { ...id, part: 0 } }]);
   advanceClock(longEnough);
-  const { usage } = await measureUnits(() => writeEventFiles({ orgId, siteId, hour }));
-  const events = stream.read(orgId);
-  expect(new Set(idsOf(events)).size).toBe(120_000);
-  expect(events).toHaveLength(120_000);
-  const sizes = [...Map.groupBy(events, ({ file }) => file).values()].map((all) => all.length);
-  expect(sizes).toEqual([107_000, 13_000]);
-  expect(usage.readUnits / 120_000).toBeLessThan(1.1);
+  const { usage } = await measureUnits(() => writeEventFiles(id));
+  const byFile = Map.groupBy(stream.read(orgId), ({ file }) => file.slice(-15));
+  expect([...byFile].map(([file, events]) => [file, events.length])).toEqual([
+    ["00000.ndjson.gz", 10_002],
+    ["00001.ndjson.gz", 2],
+  ]);
+  const all = [...byFile.values()].flat();
+  expect(idsOf(all)).toEqual(Array.from({ length: 10_004 }, (_, n) => base + n));
+  expect(usage.readUnits / all.length).toBeLessThan(1.1);
   expect(usage.writeUnits).toBeLessThan(30);
 });

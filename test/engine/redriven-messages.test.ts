@@ -451,6 +451,12 @@ const testedElsewhere: { queue: QueueName; job?: JobName; file: string; title: s
     title: "loses and repeats nothing wherever a worker crashes: %s",
   },
   {
+    queue: "jobs",
+    job: "write-event-files",
+    file: "event-files",
+    title: "a file is the same when its worker %s at any step",
+  },
+  {
     queue: "stepTasks",
     file: "sequence-tasks",
     title: "is made and its response stored once after a crash at any step",

@@ -51,7 +51,7 @@ const rules: Rule[] = [
   {
     promise: "only the adapters of AWS import its SDK",
     files: service,
-    exceptions: /^shared\/adapters\/(aws|dynamodb|sqs|s3|kms)\//,
+    exceptions: /^shared\/adapters\/(aws|dynamodb|eventbridge|sqs|s3|kms)\//,
     forbidden: /from "@aws-sdk\/|import\("@aws-sdk\//,
     example: 'import { S3Client } from "@aws-sdk/client-s3";',
   },

@@ -73,9 +73,9 @@ export async function writeEventFiles({ orgId, siteId, hour }: HourId): Promise<
 
 /** Names as Hive partitions. */
 function nameOf({ orgId, siteId, hour }: HourId, part: number): string {
-  const [date, hourOfDay] = hour.split("T");
+  const [day, hourOfDay] = hour.split("T");
   const file = `${String(part).padStart(5, "0")}.ndjson.gz`;
-  return `events/organization=${orgId}/site=${siteId}/date=${date}/hour=${hourOfDay}/${file}`;
+  return `events/organization=${orgId}/site=${siteId}/day=${day}/hour=${hourOfDay}/${file}`;
 }
 
 /** Events that were committed together. */

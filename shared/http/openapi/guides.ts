@@ -43,6 +43,7 @@ const guideNames = [
   "opens-and-clicks",
   "inbound",
   "webhooks",
+  "event-stream",
   "files",
   "suppression-import",
 ];
