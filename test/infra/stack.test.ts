@@ -309,6 +309,67 @@ interface TableProperties {
 const tableOf = (service: SynthesizedStack) =>
   service.findOne<TableProperties>("AWS::DynamoDB::GlobalTable");
 
+describe("event stream", () => {
+  const settings = { eventBus: "true", eventFiles: "true", eventFilesDays: "30" };
+  const variables = ["EVENT_BUS_NAME", "EVENT_FILES_BUCKET"];
+  const mayDo = (service: SynthesizedStack, action: string, resource: RegExp) =>
+    [...service.functions().keys()].filter((bundle) =>
+      service
+        .permissionsOf(bundle)
+        .some(
+          ({ actions, resources }) =>
+            actions.includes(action) && resources.some((name) => resource.test(name)),
+        ),
+    );
+
+  test("has no resource, variable or permission unless the settings ask for it", () => {
+    expect(dev.findAll("AWS::Events::EventBus")).toEqual([]);
+    expect(dev.findAll("AWS::S3::Bucket")).toHaveLength(1);
+    for (const { Properties } of dev.functions().values())
+      for (const name of variables)
+        expect(Properties.Environment.Variables).not.toHaveProperty(name);
+    expect(mayDo(dev, "events:PutEvents", /./)).toEqual([]);
+  });
+
+  test("has a bus and a bucket, which only the workers that fill them may use", () => {
+    const streaming = synthesizeStack(dist, settings);
+    expect(streaming.findOne("AWS::Events::EventBus").Properties).toMatchObject({
+      Name: "pennymail-dev",
+    });
+    expect(mayDo(streaming, "events:PutEvents", /^StoreEventBus\w+\.Arn$/)).toEqual([
+      "queue/forward",
+    ]);
+    expect(mayDo(streaming, "s3:PutObject", /^StoreEventFiles\w+\.Arn\/\*$/)).toEqual([
+      "queue/jobs",
+    ]);
+    for (const { Properties } of streaming.functions().values())
+      for (const name of variables)
+        expect(Properties.Environment.Variables, name).toHaveProperty(name);
+    expect(Object.keys(streaming.outputs)).toEqual(
+      expect.arrayContaining(["EventBusName", "EventFilesBucket"]),
+    );
+  });
+
+  test("keeps its bucket private, and its files as long as the setting says", () => {
+    const bucketOf = (service: SynthesizedStack) =>
+      service
+        .findAll<{ LifecycleConfiguration: { Rules: object[] } }>("AWS::S3::Bucket")
+        .find(({ id }) => id.startsWith("StoreEventFiles"))!;
+    const kept = bucketOf(synthesizeStack(dist, settings));
+    expect(kept.DeletionPolicy).toBe("Retain");
+    expect(kept.Properties.LifecycleConfiguration.Rules).toEqual([
+      expect.objectContaining({ Prefix: "events/", ExpirationInDays: 30, Status: "Enabled" }),
+    ]);
+    const { LifecycleConfiguration: _, ...shared } = dev.findOne<{
+      LifecycleConfiguration: object;
+      Tags: object;
+    }>("AWS::S3::Bucket").Properties;
+    expect(kept.Properties).toMatchObject(shared);
+    const removed = bucketOf(synthesizeStack(dist, { ...settings, protect: "false" }));
+    expect(removed.DeletionPolicy).toBe("Delete");
+  });
+});
+
 describe("stateful resources", () => {
   test("the table is on demand, has a TTL, point-in-time recovery and the two sparse indexes", () => {
     const { Properties } = tableOf(dev);
