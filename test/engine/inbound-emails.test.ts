@@ -68,8 +68,9 @@ async function post(
 }
 
 /** Runs all workers that mail and enrollments need. */
-const work = () =>
+const work = (forSeconds = 0) =>
   runWorkers([inbound, report, forward, advance, drain, lane, sendWorker], {
+    forSeconds,
     runSchedules: async (entries) => {
       await enqueueDueWork(entries);
       await enqueueDueEnrollments(entries);
@@ -166,6 +167,8 @@ describe("a received mail", () => {
       await post(sender, mail);
       await work();
     });
+    // The due index finds events that a crashed worker did not enqueue.
+    await work(120);
     expect(await listAll(sender)).toHaveLength(n);
     const { items } = await customEventListing.list(sender.caller, {
       limit: 100,
