@@ -52,7 +52,6 @@ export const theme = createTheme({
   fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.25rem" },
   headings: { fontWeight: "600" },
   components: {
-    Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
     // Most fields are required, so labels mark those that are optional.
     InputWrapper: { defaultProps: { withAsterisk: false } },
     Anchor: { defaultProps: { underline: "always" } },

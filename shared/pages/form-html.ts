@@ -43,10 +43,18 @@ ${captchaWidget(view)}<p>${button}</p>
 </form>`;
 }
 
-/** The form with its heading and text, for the pages of others. */
+/** The colour of buttons on our own pages in light mode, which the preview of a form shows. */
+const pageAccent = "#8f431d";
+
+/**
+ * The form with its heading and text, for the pages of others. Its button has the colour of the
+ * preview; fonts and fields are those of the page.
+ */
 export const renderEmbeddedForm = (view: FormView): Html => {
-  const { title, description } = view.design;
-  return html`${[title && html`<h2>${title}</h2>`, paragraphs(description), renderForm(view)]}`;
+  const { title, description, accent } = view.design;
+  const design = { ...view.design, accent: accent ?? view.brand?.colors.accent ?? pageAccent };
+  const form = renderForm({ ...view, design });
+  return html`${[title && html`<h2>${title}</h2>`, paragraphs(description), form]}`;
 };
 
 export const paragraphs = (text: string | undefined): Html =>

@@ -66,8 +66,13 @@ const patterns: MessagePattern[] = Object.keys(german)
   .filter(({ fixedLength }) => fixedLength > 5)
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 const toValue = (text: string): string | number =>
-  /^\d[\d,]*$/.test(text) ? Number(text.replaceAll(",", "")) : (german[text] ?? text);
+  /^\d[\d,]*$/.test(text)
+    ? Number(text.replaceAll(",", ""))
+    : // German nouns keep their capital in a sentence.
+      (german[text] ?? german[capitalize(text)] ?? text);
 
 const textOfTag = (parts: string[]): string => parts.join("");
 

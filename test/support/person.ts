@@ -2,7 +2,7 @@
 // labels of fields, and texts. Journeys are written in English; a German reads the same in German.
 import type { Browser, Locator, Page, Response } from "playwright-core";
 import { inject } from "vitest";
-import { nextMinute, password } from "./api-client.ts";
+import { nextMinute } from "./api-client.ts";
 import { axePageOptions, findAccessibilityIssues, phone, savePicture } from "./browser-pages.ts";
 import { createSession, isTooWide, watchRequests } from "./console-pages.ts";
 import { escapePattern, toGerman } from "./german-words.ts";
@@ -195,16 +195,6 @@ export class Person {
       .click();
   }
 
-  /** Sets a tick or a switch, or chooses one of several. */
-  async tick(label: string): Promise<void> {
-    await this.#breathe();
-    await this.page
-      .getByLabel(this.reads(label), { exact: true })
-      .filter({ visible: true })
-      .last()
-      .check();
-  }
-
   /** Gives a file to the button that asks for it. */
   async give(
     button: string,
@@ -219,10 +209,6 @@ export class Person {
   /** Waits until the person sees a text. */
   async sees(text: string, place: Page | Locator = this.page): Promise<void> {
     await place.getByText(this.reads(text)).filter({ visible: true }).first().waitFor();
-  }
-
-  async seesNoMore(text: string): Promise<void> {
-    await this.page.getByText(this.reads(text)).first().waitFor({ state: "hidden" });
   }
 
   async seesHeading(text: string): Promise<void> {
@@ -251,13 +237,6 @@ export class Person {
     }
     await this.press("Sign out");
     await this.seesHeading("Sign in");
-  }
-
-  /** Signs in with the password of all test accounts. */
-  async signIn(email: string): Promise<void> {
-    await this.write("Email", email);
-    await this.write("Password", password);
-    await this.page.keyboard.press("Enter");
   }
 
   /** Looks around: complains about all that a person would not want to see on this screen. */

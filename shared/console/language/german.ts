@@ -241,6 +241,7 @@ export const german: Catalog = {
   Set: "Übernehmen",
   Signs: "Zeichen",
   Sources: "Quellen",
+  Space: "Abstand",
   "Started {time}": "Begonnen {time}",
   "Starts {time}": "Beginnt {time}",
   "TLS reports": "TLS-Berichte",

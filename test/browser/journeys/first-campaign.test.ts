@@ -8,6 +8,11 @@ const guests = ["opened+ann", "clicked+ben", "bounced+cora", "delivered+dan"].ma
   firstName: name.split("+")[1],
 }));
 
+const inThreeMonths = (): string => {
+  const time = new Date(Date.now() + 90 * 86_400_000);
+  return time.toISOString().slice(0, "2026-12-01T09:00".length);
+};
+
 journey("A first campaign", async ({ someone }) => {
   const { email } = await openShop(guests);
   const ann = await someone(email);
@@ -39,7 +44,7 @@ journey("A first campaign", async ({ someone }) => {
   await ann.sees("1 test email is on the way.");
   await waitForMail(reviewer);
   await ann.pick("At a time");
-  await ann.write("Start", "2027-03-01T09:00");
+  await ann.write("Start", inThreeMonths());
   await ann.press("Schedule for 4 contacts");
   await ann.looks("confirm schedule");
   await ann.confirm("Schedule for 4 contacts");

@@ -39,7 +39,7 @@ journey("A template", async ({ someone }) => {
   await ann.pick("Add an image");
   // A desk shows the settings beside the email.
   const isPhone = ann.form.size === "phone";
-  if (isPhone) await ann.press("Settings of Image");
+  if (isPhone) await ann.press("Settings of image");
   await ann.looks("image");
   await ann.press("Choose a picture");
   await ann.looks("choose a picture");

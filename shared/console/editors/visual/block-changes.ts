@@ -33,7 +33,7 @@ export const blockNames: Record<BlockType, string> = {
   image: t("Image"),
   columns: t("Columns"),
   divider: t("Divider"),
-  spacer: "Space",
+  spacer: t("Space"),
   social: t("Social links"),
   menu: t("Menu"),
   video: t("Video"),

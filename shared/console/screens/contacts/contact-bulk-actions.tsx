@@ -26,7 +26,7 @@ const labels: Record<Action, string> = {
   enroll: t("Enroll in sequence"),
   unsubscribe: t("Unsubscribe"),
   suppress: t("Suppress"),
-  delete: "Delete",
+  delete: t("Delete"),
 };
 const isDangerous = (action: Action): boolean =>
   ["unsubscribe", "suppress", "delete"].includes(action);

@@ -236,7 +236,8 @@ type RoleChange = Pick<Member, "id" | "email"> & { role: RoleName };
 
 /** The API keys that a member created. */
 function useKeysOf(): (memberId: number | undefined) => ApiKey[] {
-  const { data } = useQuery(queries.apiKeys());
+  const mayRead = useRight("credentials:read");
+  const { data } = useQuery({ ...queries.apiKeys(), enabled: mayRead });
   return (memberId) => data?.apiKeys.filter(({ createdBy }) => createdBy?.id === memberId) ?? [];
 }
 

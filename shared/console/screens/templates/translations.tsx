@@ -252,8 +252,8 @@ function Translation(props: TranslationProps) {
           label={t("Parts in {name}", { name })}
           tabs={
             design
-              ? { Design: body, "Plain text": plainText }
-              : { HTML: body, "Plain text": plainText, Preview: preview }
+              ? { [t("Design")]: body, [t("Plain text")]: plainText }
+              : { HTML: body, [t("Plain text")]: plainText, [t("Preview")]: preview }
           }
         />
       </section>
