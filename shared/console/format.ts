@@ -39,6 +39,18 @@ export const formatDate = (iso: string, timeZone: string): string =>
     timeZone,
   });
 
+/** The parts of a day that has no time zone, such as 2026-12-01. */
+const dayFormat = (parts: Intl.DateTimeFormatOptions) => {
+  const format = new Intl.DateTimeFormat(dateLocale, { ...parts, timeZone: "UTC" });
+  return (day: string): string => format.format(new Date(`${day}T00:00:00Z`));
+};
+/** "December 2026" */
+export const formatMonth = dayFormat({ month: "long", year: "numeric" });
+/** "Tue" */
+export const formatDayOfWeek = dayFormat({ weekday: "short" });
+/** "Tuesday 1 December" */
+export const formatLongDay = dayFormat({ weekday: "long", day: "numeric", month: "long" });
+
 /** "24 Nov, 09:00" */
 export const formatHour = (iso: string, timeZone: string): string =>
   new Date(iso).toLocaleString(dateLocale, {

@@ -282,6 +282,9 @@ const requestLog = createRoute({
 interface CampaignsSearch {
   search?: string | undefined;
   status?: string | undefined;
+  view?: "calendar" | undefined;
+  /** The month of the calendar, such as 2026-12. */
+  month?: string | undefined;
 }
 
 const campaigns = createRoute({
@@ -290,6 +293,8 @@ const campaigns = createRoute({
   validateSearch: (search: Search): CampaignsSearch => ({
     ...text(search, "search"),
     ...text(search, "status"),
+    ...(search.view === "calendar" && { view: search.view }),
+    ...(/^20\d\d-(0[1-9]|1[0-2])$/.test(String(search.month)) && text(search, "month")),
   }),
   component: lazyRouteComponent(() => import("./screens/campaigns/campaigns.tsx"), "Campaigns"),
 });
@@ -366,6 +371,7 @@ const sequence = createRoute({
   ),
 });
 interface TemplatesSearch {
+  view?: "grid" | "list" | undefined;
   search?: string | undefined;
   folder?: number | undefined;
 }
@@ -376,6 +382,7 @@ const templates = createRoute({
   validateSearch: (search: Search): TemplatesSearch => ({
     ...text(search, "search"),
     ...number(search, "folder"),
+    ...((search.view === "grid" || search.view === "list") && { view: search.view }),
   }),
   component: lazyRouteComponent(() => import("./screens/templates/templates.tsx"), "Templates"),
 });

@@ -137,6 +137,53 @@ describe.skipIf(!inject("chromium"))("campaigns in the console", () => {
     expect(problems).toEqual([]);
   });
 
+  it("a calendar shows what starts on each day, and opens it, also on a phone", async () => {
+    const { email, call, make, siteId, templateId } = await sendingAccount();
+    const configs = await call<{ sendingConfigs: Named[] }>("GET", "/sending-configs");
+    const sendingConfigId = expectStatus(200, configs).body.data.sendingConfigs[0]!.id;
+    const content = { templateId, audience: { all: true }, sendingConfigId };
+    expectStatus(200, await call("PUT", "/settings/org", { timezone: "Pacific/Auckland" }));
+    // In Auckland, it is the next day.
+    const year = new Date().getUTCFullYear() + 1;
+    const soon = await make("/campaigns", { name: "Autumn sale", ...content });
+    const scheduledAt = `${year}-04-14T22:30:00Z`;
+    expectStatus(200, await call("POST", `/campaigns/${soon}/schedule`, { scheduledAt }));
+    await make("/campaigns", { name: "Only a draft", ...content });
+    const schedule = { frequency: "monthly", dayOfMonth: 20, time: "08:15" };
+    await make("/campaign-series", { name: "Monthly news", schedule, ...content });
+    await make("/holidays", { siteId, name: "Easter", date: `${year}-04-05`, templateId });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/campaigns" });
+    await page.getByText("Calendar", { exact: true }).click();
+    await page.getByRole("button", { name: "Previous month" }).click();
+    await page.getByRole("button", { name: "Today" }).click();
+    await page.locator('td[aria-current="date"]').waitFor();
+    await page.goto(`${base}/app/campaigns?view=calendar&month=${year}-04`);
+    await page.getByRole("heading", { name: `April ${year}` }).waitFor();
+    const day = (name: string) => page.getByRole("cell", { name: new RegExp(name) });
+    await day("15 April").getByRole("link", { name: "10:30 Autumn sale Scheduled" }).waitFor();
+    await day("20 April").getByRole("link", { name: "08:15 Monthly news" }).waitFor();
+    await day(" 5 April").getByRole("link", { name: "09:00 Easter" }).waitFor();
+    expect(await page.getByText("Only a draft").count()).toBe(0);
+    await page.getByRole("button", { name: "Next month" }).click();
+    await page.getByRole("heading", { name: `May ${year}` }).waitFor();
+    await day("20 May").getByRole("link", { name: "08:15 Monthly news" }).waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: /Autumn sale/ }).press("Enter");
+    await page.getByRole("heading", { name: "Autumn sale" }).waitFor();
+    const phone = await openSignedIn(browser, {
+      email,
+      path: `/campaigns?view=calendar&month=${year}-04`,
+      viewport: { width: 390, height: 844 },
+    });
+    await phone.page.getByRole("heading", { name: /15 April/ }).waitFor();
+    await phone.page.getByRole("link", { name: /Easter/ }).click();
+    await phone.page
+      .getByRole("heading", { name: /oliday/ })
+      .first()
+      .waitFor();
+    expect([...problems, ...phone.problems]).toEqual([]);
+  });
+
   it("a segment opens a draft to its contacts", async () => {
     const { email, make, read } = await sendingAccount();
     const rules = { match: "all", conditions: [] };

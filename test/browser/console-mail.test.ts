@@ -306,6 +306,37 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     expect(problems).toEqual([]);
   });
 
+  it("templates are seen as small pictures, of which only those in view are drawn", async () => {
+    const { email, call, siteId } = await accountWithContacts(0);
+    for (let i = 0; i < 40; i++) {
+      const html = `<style>h1 { color: rgb(0, 90, 0) }</style><h1>Issue ${i}</h1>
+        <script>top.hacked = true</script><img src=x onerror="top.hacked = true">`;
+      const fields = i === 39 ? { text: "Only <b>text</b>" } : { html };
+      const template = { siteId, name: `Letter ${i}`, subject: `News ${i}`, ...fields };
+      expectStatus(201, await call("POST", "/templates", template));
+    }
+    const { page } = await openSignedIn(browser, { email, path: "/templates" });
+    const picture = (name: string) =>
+      page.getByRole("link", { name }).locator("iframe").contentFrame();
+    const title = picture("Letter 38").getByRole("heading", { includeHidden: true });
+    expect(await title.textContent()).toBe("Issue 38");
+    expect(await title.evaluate("(one) => getComputedStyle(one).color")).toBe("rgb(0, 90, 0)");
+    await picture("Letter 39").getByText("Only <b>text</b>").waitFor();
+    expect(await page.evaluate("window.hacked")).toBe(undefined);
+    const drawn = page.locator("iframe");
+    expect(await drawn.count()).toBeLessThan(25);
+    await page.getByRole("link", { name: "Letter 0" }).scrollIntoViewIfNeeded();
+    await picture("Letter 0").getByText("Issue 0").waitFor();
+    expect(await drawn.count()).toBeLessThan(25);
+    await page.getByText("List", exact).click();
+    await page.getByRole("row", { name: /Letter 39/ }).waitFor();
+    await page.goto(`${base}/app/templates`);
+    await page.getByRole("row", { name: /Letter 39/ }).waitFor();
+    await page.getByText("Grid", exact).click();
+    await page.getByRole("link", { name: "Letter 39" }).press("Enter");
+    await page.getByRole("heading", { name: "Letter 39" }).waitFor();
+  });
+
   it("code of a template is previewed, checked, tested, saved, restored and filed", async () => {
     const { email, templateId } = await accountWithAudience();
     const path = `/templates/${templateId}`;
@@ -354,7 +385,7 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("menuitem", { name: "Take out of its folder" }).waitFor();
     await page.goto(`${base}/app/templates`);
     await choose(page, "Folder", "Seasons");
-    await page.locator("tr[data-index='0']").getByText("Spring", exact).waitFor();
+    await page.getByRole("link", { name: "Spring" }).getByText("Spring", exact).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -51,6 +51,25 @@ const mailed = async (from: CampaignSender, id: number): Promise<(string | undef
   return from.provider.mails.map(({ html }) => /<p>([^<]*)</.exec(html ?? "")?.[1]);
 };
 
+test("the own content has the name of its campaign, also after that is renamed", async () => {
+  const from = await createCampaignSender();
+  const { id } = await createDraft(from, { content: own({ copyOf: from.templateId }) });
+  const nameOf = async () => {
+    const { ownTemplateId } = await campaigns.findCampaignDetail(from.caller, id);
+    return (await templates.find(from.caller, ownTemplateId!)).name;
+  };
+  await update(from, id, { name: "Autumn" });
+  expect(await nameOf()).toBe("Autumn");
+  await update(from, id, { name: "Winter", content: own({ subject: "Snow", text: "Snow" }) });
+  expect(await nameOf()).toBe("Winter");
+  const { ownTemplateId } = await campaigns.findCampaignDetail(from.caller, id);
+  await templates.remove(from.caller, ownTemplateId!);
+  await update(from, id, { name: "Spring" });
+  await update(from, id, { name: "Summer", content: own({ subject: "Sun", text: "Sun" }) });
+  expect(await nameOf()).toBe("Summer");
+  await from.provider.stop();
+});
+
 test("a copy changes neither the template nor another campaign, and is sent", async () => {
   const from = await createCampaignSender();
   await insertListMembers(from, 1);

@@ -29,6 +29,7 @@ import type {
   SnippetMeta,
   TemplateDraftInput,
 } from "pennymail";
+import { html } from "../../kernel/html.ts";
 import { t } from "../language/translate.ts";
 import { api, withWarnings } from "./client.ts";
 import { type ImportFile, isRunning, type PreviewOptions, toForm } from "./imports.ts";
@@ -112,6 +113,9 @@ function previewedParts(campaign: CampaignDetail) {
   const sender = { fromEmail, fromName, replyTo };
   return { ...target, ...sender, templateId, subject, previewText, utm, strict, variants };
 }
+
+const plainTextPage = (text: string): string =>
+  html`<pre style="white-space:pre-wrap;font:20px/1.5 system-ui;padding:24px">${text}</pre>`.html;
 
 async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord[]> {
   const names: NamedRecord[] = [];
@@ -424,6 +428,16 @@ export const queries = {
     pagesOf(["templates", "pages", filter], (page) => api.templates.list({ ...filter, ...page })),
   template: (id: number) =>
     queryOptions({ queryKey: ["templates", "detail", id], queryFn: () => api.templates.get(id) }),
+  /** The html of a version, or its text. It never changes. */
+  thumbnail: (id: number, version: number) =>
+    queryOptions({
+      queryKey: ["templates", "thumbnail", id, version],
+      queryFn: async () => {
+        const { html, text } = await api.templates.render(id, {});
+        return html ?? plainTextPage(text ?? "");
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
   renderedDraft: (id: number, draft: TemplateDraftInput) =>
     queryOptions({
       queryKey: ["templates", "rendered", id, draft],

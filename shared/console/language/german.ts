@@ -89,6 +89,8 @@ export const german: Catalog = {
   Blue: "Blau",
   "Bounce report": "Bericht über einen Bounce",
   Check: "Prüfung",
+  "By the day on which they start": "Nach dem Tag, an dem sie beginnen",
+  Calendar: "Kalender",
   "Complaint report": "Bericht über eine Beschwerde",
   "Complaints are below 0.1 %.": "Beschwerden liegen unter 0,1 %.",
   ["Complaints are over 0.1 %. From 0.3 %, mailbox providers refuse email: write less " +
@@ -133,6 +135,7 @@ export const german: Catalog = {
     "die der letzten 30 Tage in allen Ihren Websites.",
   Gray: "Grau",
   Green: "Grün",
+  Grid: "Kacheln",
   "If it is empty, write": "Wenn es leer ist, steht dort",
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
@@ -169,6 +172,7 @@ export const german: Catalog = {
     "Kein DKIM-Schlüssel gefunden: Veröffentlichen Sie die Einträge Ihres Anbieters.",
   "No DMARC report has come yet, so nobody knows whether email passes.":
     "Es ist noch kein DMARC-Bericht gekommen; ob E-Mails bestehen, ist also nicht bekannt.",
+  "Next month": "Nächster Monat",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
@@ -179,6 +183,7 @@ export const german: Catalog = {
     "domain and DNS“ der API-Referenz erklärt es.",
   "Not used": "Nicht genutzt",
   Nothing: "Nichts",
+  "Nothing is planned in {month}.": "Im {month} ist nichts geplant.",
   Numbers: "Nummerierung",
   "Of an IAM user who may ses:SendEmail and ses:GetAccount.":
     "Eines IAM-Benutzers mit den Rechten ses:SendEmail und ses:GetAccount.",
@@ -194,6 +199,7 @@ export const german: Catalog = {
     "Die Abmeldung mit einem Klick braucht HTTPS: Setzen Sie PUBLIC_URL auf eine " +
     "Adresse, die mit https:// beginnt.",
   Optional: "Optional",
+  "Only 500 campaigns are shown.": "Nur 500 Kampagnen werden gezeigt.",
   Orange: "Orange",
   Order: "Reihenfolge",
   "Only with temporary keys.": "Nur mit vorübergehenden Schlüsseln.",
@@ -217,6 +223,8 @@ export const german: Catalog = {
   "Receives bounces, and aligns SPF with your domain.":
     "Nimmt Rückläufer entgegen und richtet SPF an Ihrer Domain aus.",
   "Records and reports": "Einträge und Berichte",
+  "Previous month": "Voriger Monat",
+  Recurring: "Wiederkehrend",
   Red: "Rot",
   Region: "Region",
   "Remove the field": "Feld entfernen",
@@ -293,6 +301,8 @@ export const german: Catalog = {
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
   "Too little email was delivered for a rate of complaints.":
     "Für eine Beschwerderate wurden zu wenige E-Mails zugestellt.",
+  "Times are those of {timezone}.": "Die Zeiten gelten für {timezone}.",
+  Today: "Heute",
   "Type a name to make a new list.": "Geben Sie einen Namen ein, um eine neue Liste anzulegen.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
@@ -3937,6 +3947,7 @@ export const german: Catalog = {
   "{count} jobs at work": "{count} Aufgaben laufen",
   "{count} jobs finished": "{count} Aufgaben fertig",
   "{count} match": "{count} Treffer",
+  "{count} more": "{count} weitere",
   "{count} or more": "{count} oder mehr",
   "{count} or more match": "{count} oder mehr Treffer",
   "{count} rights": "{count} Rechte",

@@ -27,11 +27,9 @@ const toneByStatus: Record<string, Tone> = {
   uncertain: "warn",
 };
 
+export const toneOf = (status: string): Tone => toneByStatus[status] ?? "quiet";
+
 /** A status is a shape and a word, never only a colour. */
 export function StatusMark({ status, tone }: { status: string; tone?: Tone }) {
-  return (
-    <span className={`status ${tone ?? toneByStatus[status] ?? "quiet"}`}>
-      {statusName(status)}
-    </span>
-  );
+  return <span className={`status ${tone ?? toneOf(status)}`}>{statusName(status)}</span>;
 }

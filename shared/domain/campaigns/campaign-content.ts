@@ -4,7 +4,12 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { undefinedIfMissing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
-import { createOwnContentWrites, type OwnContent, readOwnContent } from "../content/own-content.ts";
+import {
+  createOwnContentWrites,
+  type OwnContent,
+  readOwnContent,
+  renameOwnContentWrites,
+} from "../content/own-content.ts";
 import * as templates from "../content/templates.ts";
 import { requireStatus, type StoredCampaign } from "./stored-campaign.ts";
 
@@ -45,6 +50,16 @@ export function createContentEdit(
     };
   };
 }
+
+/** For the transaction that changes the campaign. */
+export const renameContentWrites = async (
+  who: CallerScope,
+  { ownTemplateId, name: oldName }: StoredCampaign,
+  name: string | undefined,
+): Promise<Write[]> =>
+  ownTemplateId === undefined || name === undefined || name === oldName
+    ? []
+    : renameOwnContentWrites(who, ownTemplateId, name);
 
 /** Gives the copy of a campaign its own copy of the first one's content, if it uses that. */
 export async function copyOwnContent(

@@ -1,7 +1,8 @@
 // The content that a campaign has for itself: a template that belongs to it. Lists and counts leave
 // it out, and nothing else can use it.
 import * as z from "zod";
-import { put, type Write } from "../../adapters/dynamodb/table.ts";
+import { exists } from "../../adapters/dynamodb/conditions.ts";
+import { get, put, update, type Write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { invalid, undefinedIfMissing } from "../../errors.ts";
 import * as records from "../../kernel/records.ts";
@@ -95,6 +96,20 @@ export async function createOwnContentWrites(
     await templateBodies.storeBodyWrite({ orgId, id: owned.id, version: 1 }, content),
     ...snippetChecks,
   ];
+}
+
+/**
+ * For the transaction that renames the campaign, so that both have one name. None if the template
+ * was deleted before.
+ */
+export async function renameOwnContentWrites(
+  { orgId }: CallerScope,
+  id: number,
+  name: string,
+): Promise<Write[]> {
+  const key = keys.record(orgId, "TEMPLATE", id);
+  if (!(await get(key))) return [];
+  return [update(key, { set: { name, search: templates.toSearchText(name) } }, { if: exists })];
 }
 
 /** For the transaction that deletes the campaign. None if the template was deleted before. */

@@ -1,8 +1,8 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Campaign, ListedCampaign } from "pennymail";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { createCampaign } from "../../data/new-campaign.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
@@ -18,28 +18,82 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
+import { CampaignCalendar } from "./calendar.tsx";
 import { SeriesList } from "./series/series-list.tsx";
 
 export function Campaigns() {
   const { site } = useSite();
+  const { view } = useSearch({ from: "/shell/campaigns" });
+  const mayWrite = useRight("marketing:write");
+  const [isCreating, setCreating] = useState(false);
+  const create = () => mayWrite && setCreating(true);
+  useShortcuts([{ keys: ["c"], label: t("New campaign"), run: create }]);
+  const newCampaign = mayWrite && site && (
+    <Button leftSection={<IconPlus size={16} />} onClick={create}>
+      {t("New campaign")}
+    </Button>
+  );
+  return (
+    <div className="page list-page">
+      {view === "calendar" ? (
+        <>
+          <PageHead title={t("Campaigns")} note={t("By the day on which they start")}>
+            <ViewChoice />
+            {newCampaign}
+          </PageHead>
+          {site && <CampaignCalendar siteId={site.id} />}
+        </>
+      ) : (
+        <CampaignList siteId={site?.id} onCreate={mayWrite && site ? create : undefined}>
+          <ViewChoice />
+          {newCampaign}
+        </CampaignList>
+      )}
+      {site && (
+        <NewCampaign siteId={site.id} opened={isCreating} onClose={() => setCreating(false)} />
+      )}
+    </div>
+  );
+}
+
+function ViewChoice() {
+  const { view } = useSearch({ from: "/shell/campaigns" });
+  const navigate = useNavigate({ from: "/campaigns" });
+  return (
+    <SegmentedControl
+      aria-label={t("View")}
+      value={view ?? "list"}
+      onChange={(next) => navigate({ search: next === "calendar" ? { view: next } : {} })}
+      data={[
+        { value: "list", label: t("List") },
+        { value: "calendar", label: t("Calendar") },
+      ]}
+    />
+  );
+}
+
+interface CampaignListProps {
+  siteId: number | undefined;
+  onCreate: (() => unknown) | undefined;
+  /** Stands beside the title. */
+  children: ReactNode;
+}
+
+function CampaignList({ siteId, onCreate, children }: CampaignListProps) {
   const { timezone } = useMe().organization;
   const navigate = useNavigate({ from: "/campaigns" });
   const { search, status } = useSearch({ from: "/shell/campaigns" });
-  const mayWrite = useRight("marketing:write");
-  const [isCreating, setCreating] = useState(false);
   const list = usePagedRows(
     queries.countedCampaigns({
-      ...(site && { siteId: site.id }),
+      ...(siteId && { siteId }),
       ...(search !== undefined && { search }),
       ...(status !== undefined && { status: status as Campaign["status"] }),
     }),
     ({ campaigns }) => campaigns,
   );
   const isFiltered = search !== undefined || status !== undefined;
-  const create = () => mayWrite && setCreating(true);
-  useShortcuts([{ keys: ["c"], label: t("New campaign"), run: create }]);
   return (
-    <div className="page list-page">
+    <>
       <PageHead
         title={t("Campaigns")}
         note={
@@ -48,13 +102,9 @@ export function Campaigns() {
             : t("{total} in all", { total: formatNumber(list.total) })
         }
       >
-        {mayWrite && site && (
-          <Button leftSection={<IconPlus size={16} />} onClick={create}>
-            {t("New campaign")}
-          </Button>
-        )}
+        {children}
       </PageHead>
-      {!isFiltered && <SeriesList siteId={site?.id} />}
+      {!isFiltered && <SeriesList siteId={siteId} />}
       <search className="filters">
         <SearchBox
           label={t("Search campaigns")}
@@ -81,14 +131,11 @@ export function Campaigns() {
               <p>{t("Clear the search, or choose another status.")}</p>
             </EmptyState>
           ) : (
-            <NoCampaigns onCreate={mayWrite && site ? create : undefined} />
+            <NoCampaigns onCreate={onCreate} />
           )
         }
       />
-      {site && (
-        <NewCampaign siteId={site.id} opened={isCreating} onClose={() => setCreating(false)} />
-      )}
-    </div>
+    </>
   );
 }
 

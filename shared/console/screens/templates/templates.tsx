@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
@@ -7,6 +7,7 @@ import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
+import { readStored, writeStored } from "../../data/stored-choice.ts";
 import { formatAgo } from "../../format.ts";
 import { t } from "../../language/translate.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -15,18 +16,22 @@ import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { Folders } from "./folders.tsx";
+import { TemplateGrid } from "./template-grid.tsx";
 import { TemplateTabs } from "./template-tabs.tsx";
 
 const NewEmail = lazy(async () => ({
   default: (await import("../../editors/visual/new-template.tsx")).NewEmail,
 }));
 
+/** The view that was chosen last in this browser. */
+const viewKey = "pennymail-template-view";
+
 export function Templates() {
   const { site } = useSite();
   const { timezone } = useMe().organization;
   const mayWrite = useRight("content:write");
   const navigate = useNavigate({ from: "/templates" });
-  const { search, folder } = useSearch({ from: "/shell/templates" });
+  const { search, folder, view } = useSearch({ from: "/shell/templates" });
   const isFiltered = search !== undefined || folder !== undefined;
   const list = usePagedRows(
     queries.templatePages({
@@ -43,6 +48,16 @@ export function Templates() {
     <Button leftSection={<IconPlus size={16} />} onClick={choose}>
       {t("New template")}
     </Button>
+  );
+  const shownView = view ?? readStored(viewKey) ?? "grid";
+  const show = (next: string) => {
+    writeStored(viewKey, next);
+    navigate({ search: (old) => ({ ...old, view: next as typeof view }), replace: true });
+  };
+  const empty = isFiltered ? (
+    <NothingMatches />
+  ) : (
+    <NoTemplates onCreate={mayWrite && site ? choose : undefined} />
   );
   return (
     <div className="page list-page">
@@ -64,20 +79,27 @@ export function Templates() {
             onChange={(next) => navigate({ search: (old) => ({ ...old, folder: next }) })}
           />
         )}
+        <SegmentedControl
+          aria-label={t("View")}
+          value={shownView}
+          onChange={show}
+          data={[
+            { value: "grid", label: t("Grid") },
+            { value: "list", label: t("List") },
+          ]}
+        />
       </search>
-      <RowTable
-        label={t("Templates")}
-        columns={columnsIn(timezone)}
-        list={list}
-        onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
-        empty={
-          isFiltered ? (
-            <NothingMatches />
-          ) : (
-            <NoTemplates onCreate={mayWrite && site ? choose : undefined} />
-          )
-        }
-      />
+      {shownView === "grid" ? (
+        <TemplateGrid list={list} timezone={timezone} empty={empty} />
+      ) : (
+        <RowTable
+          label={t("Templates")}
+          columns={columnsIn(timezone)}
+          list={list}
+          onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
+          empty={empty}
+        />
+      )}
       {site && isChoosing && (
         <Suspense>
           <NewEmail

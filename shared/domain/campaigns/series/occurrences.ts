@@ -2,19 +2,10 @@
 // contact.
 import * as z from "zod";
 import { now } from "../../../clock.ts";
-import { addDays, addMonths, dayOfWeek } from "../../../kernel/calendar-dates.ts";
+import { addDays } from "../../../kernel/calendar-dates.ts";
 import { dateIn, instantOfLocalTime } from "../../../kernel/time-zones.ts";
 import { getLocalTimeSpan } from "../engine/local-time.ts";
-
-const weekdays = [
-  "sunday",
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-] as const;
+import { isOccurrence, weekdays } from "./schedule-days.ts";
 
 export const SeriesSchedule = z
   .object({
@@ -62,13 +53,6 @@ export type SeriesSchedule = z.output<typeof SeriesSchedule>;
 export interface SeriesTiming {
   schedule: SeriesSchedule;
   timezone: string;
-}
-
-function isOccurrence(schedule: SeriesSchedule, date: string): boolean {
-  if (schedule.frequency === "weekly")
-    return schedule.weekdays!.includes(weekdays[dayOfWeek(date)]!);
-  const lastDay = Number(addDays(addMonths(date, 1), -1).slice(-2));
-  return Number(date.slice(-2)) === Math.min(schedule.dayOfMonth!, lastDay);
 }
 
 export function nextDate(schedule: SeriesSchedule, after: string): string {
