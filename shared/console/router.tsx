@@ -217,6 +217,14 @@ const unmatchedEvents = createRoute({
     "UnmatchedEvents",
   ),
 });
+const secureMessages = createRoute({
+  getParentRoute: () => shell,
+  path: "/log/secure",
+  component: lazyRouteComponent(
+    () => import("./screens/log/secure-messages.tsx"),
+    "SecureMessages",
+  ),
+});
 const inboundEmails = createRoute({
   getParentRoute: () => shell,
   path: "/log/inbound",
@@ -454,6 +462,7 @@ export const router = createRouter({
       log,
       events,
       unmatchedEvents,
+      secureMessages,
       inboundEmails,
       reports,
       webhooks,

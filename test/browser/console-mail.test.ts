@@ -1,8 +1,8 @@
 // Campaigns and templates in the console: what people do, without the API.
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { expectStatus, uniqueEmail } from "../support/api-client.ts";
-import { launchBrowser } from "../support/browser-pages.ts";
+import { expectStatus, uniqueEmail, waitForMail } from "../support/api-client.ts";
+import { launchBrowser, openPage } from "../support/browser-pages.ts";
 import {
   accountWithContacts,
   beginWithTemplate,
@@ -306,6 +306,47 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     expect(problems).toEqual([]);
   });
 
+  it("a secure message is sent, opened with its passphrase, and revoked", async () => {
+    const { email } = await accountWithAudience();
+    const to = uniqueEmail();
+    const { page, problems } = await openSignedIn(browser, { email, path: "/log" });
+    await page.getByRole("link", { name: "Secure messages" }).click();
+    await page.getByText("No secure message yet").waitFor();
+    await page.getByRole("button", { name: "Secure message", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Recipient").fill(to);
+    await dialog.getByLabel("Subject").fill("Your {{ papers }}");
+    await dialog.getByLabel("Message").fill("Dear <Ann>,\n{{ firstName }} {% signed %}");
+    await chooseOption(dialog.getByRole("combobox", { name: "Readable for" }), "7 days");
+    await dialog.getByText("Everybody who has the link can read the message.").waitFor();
+    await dialog.getByLabel("Passphrase").fill("plum cake");
+    const summary = dialog.getByText(`${to} gets an email with the subject and a link`);
+    expect(await summary.textContent()).toContain("asks for the passphrase. After 7 days,");
+    await dialog.getByRole("button", { name: "Send message" }).click();
+    const row = page.getByRole("row", { name: new RegExp(to.replace("+", "\\+")) });
+    await row.getByText("Not opened").waitFor();
+    const mail = await waitForMail(to);
+    expect([mail.subject, mail.text]).toEqual([
+      "Your {{ papers }}",
+      expect.not.stringContaining("signed"),
+    ]);
+    const [link = ""] = /http:\S+\/secure\/[\w-]+/.exec(mail.text!) ?? [];
+    const visitor = await openPage(browser, link);
+    await visitor.getByLabel(/passphrase/i).fill("plum cake");
+    await visitor.getByRole("button").click();
+    const shown = visitor.frameLocator("iframe");
+    await shown.getByText("Dear <Ann>, {{ firstName }} {% signed %}").waitFor();
+    await page.reload();
+    await row.getByText("Opened", exact).waitFor();
+    await row.getByRole("button", { name: `Actions for ${to}` }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByText("Its content is deleted").waitFor();
+    await page.getByRole("button", { name: "Revoke message" }).click();
+    await row.getByText("Revoked").waitFor();
+    expect((await fetch(link)).status).toBe(410);
+    expect(problems).toEqual([]);
+  });
+
   it("templates are seen as small pictures, of which only those in view are drawn", async () => {
     const { email, call, siteId } = await accountWithContacts(0);
     for (let i = 0; i < 40; i++) {
@@ -407,6 +448,16 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await runUntilIdle();
     const screens = [
       { path: "/templates", ready: (page: Page) => page.getByText("Spring is here").waitFor() },
+      {
+        path: "/log/secure",
+        ready: (page: Page) => page.getByText("No secure message yet").waitFor(),
+        open: (page: Page) =>
+          page.getByRole("button", { name: "Secure message", exact: true }).click(),
+      },
+      {
+        path: "/campaigns?view=calendar",
+        ready: (page: Page) => page.getByRole("button", { name: "Next month" }).waitFor(),
+      },
       {
         path: `/templates/${templateId}`,
         ready: async (page: Page) => {

@@ -283,6 +283,10 @@ export const queries = {
     pagesOf(["events", "list", filter], (page) => api.events.list({ ...filter, ...page })),
   unmatchedEvents: () =>
     pagesOf(["events", "unmatched"], (page) => api.events.listUnmatchedEvents(page)),
+  secureMessages: (filter: { siteId?: number }) =>
+    pagesOf(["secure-messages", "list", filter], (page) =>
+      api.secureMessages.list({ ...filter, ...page }),
+    ),
   inboundEmails: (filter: { siteId?: number }) =>
     pagesOf(["inbound-emails", "list", filter], (page) =>
       api.inboundEmails.list({ ...filter, ...page }),

@@ -76,6 +76,8 @@ export const german: Catalog = {
   "Address, Z to A": "Adresse, Z bis A",
   "Address for bounces": "Adresse für Rückläufer",
   "Almost all email passes DMARC.": "Fast alle E-Mails bestehen DMARC.",
+  "After {days, plural, one {# day} other {# days}}, the message is deleted.":
+    "Nach {days, plural, one {# Tag} other {# Tagen}} wird die Nachricht gelöscht.",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
@@ -122,6 +124,12 @@ export const german: Catalog = {
   Emoji: "Emoji",
   Encryption: "Verschlüsselung",
   "Encryption of received email (MTA-STS)": "Verschlüsselung empfangener E-Mails (MTA-STS)",
+  "Encrypted messages, which a page shows until they expire":
+    "Verschlüsselte Nachrichten, die eine Seite zeigt, bis sie ablaufen",
+  "Everybody who has the link can read the message.":
+    "Alle, die den Link haben, können die Nachricht lesen.",
+  "Everybody who sees the inbox can read it. It is not encrypted.":
+    "Alle, die das Postfach sehen, können ihn lesen. Er ist nicht verschlüsselt.",
   Faces: "Gesichter",
   "Field {label}": "Feld {label}",
   "Field {label}, or else “{fallback}”": "Feld {label}, sonst „{fallback}“",
@@ -145,6 +153,10 @@ export const german: Catalog = {
   "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
   "It was not checked yet.": "Noch nicht geprüft.",
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
+  "Its content is deleted, and its link shows nothing any more. This cannot be undone.":
+    "Ihr Inhalt wird gelöscht, ihr Link zeigt nichts mehr. Das ist nicht umkehrbar.",
+  "Its recipient gets a link to a page that shows it. You see here if it was opened.":
+    "Der Link darin führt zu einer Seite, die sie zeigt. Hier sehen Sie, ob sie geöffnet wurde.",
   "Keep writing": "Weiterschreiben",
   Last: "Zuletzt",
   ["Let your provider pass on received email: the guide “Inbound email” of the API " +
@@ -166,6 +178,7 @@ export const german: Catalog = {
   "Much email with your domain in From does not pass DMARC: look at its sources in the reports.":
     "Viele E-Mails mit Ihrer Domain im Absender bestehen DMARC nicht: Sehen Sie sich " +
     "deren Quellen in den Berichten an.",
+  Message: "Nachricht",
   "Newest first": "Neueste zuerst",
   "Message stream": "Nachrichtenstrom",
   "No DKIM key was found: publish the records of your provider.":
@@ -182,8 +195,11 @@ export const german: Catalog = {
     "veröffentlichen Sie deren Adresse als rua des DMARC-Eintrags: Die Anleitung „Custom " +
     "domain and DNS“ der API-Referenz erklärt es.",
   "Not used": "Nicht genutzt",
+  "No secure message yet": "Noch keine sichere Nachricht",
   Nothing: "Nichts",
   "Nothing is planned in {month}.": "Im {month} ist nichts geplant.",
+  "Nothing was sent, because the address is on the suppression list.":
+    "Nichts wurde gesendet, denn die Adresse steht auf der Sperrliste.",
   Numbers: "Nummerierung",
   "Of an IAM user who may ses:SendEmail and ses:GetAccount.":
     "Eines IAM-Benutzers mit den Rechten ses:SendEmail und ses:GetAccount.",
@@ -217,13 +233,16 @@ export const german: Catalog = {
     "Beweist, dass die Domain Ihrer Organisation gehört. Behalten Sie diesen Eintrag.",
   "Proves to {provider} that the domain is yours. Keep this record.":
     "Beweist {provider}, dass die Domain Ihnen gehört. Behalten Sie diesen Eintrag.",
+  "Passphrase (optional)": "Passwort (optional)",
+  "Previous month": "Voriger Monat",
   Purple: "Lila",
+  "Readable for": "Lesbar für",
+  "Readable until": "Lesbar bis",
   Received: "Empfangen",
   "Received emails": "Empfangene E-Mails",
   "Receives bounces, and aligns SPF with your domain.":
     "Nimmt Rückläufer entgegen und richtet SPF an Ihrer Domain aus.",
   "Records and reports": "Einträge und Berichte",
-  "Previous month": "Voriger Monat",
   Recurring: "Wiederkehrend",
   Red: "Rot",
   Region: "Region",
@@ -238,10 +257,16 @@ export const german: Catalog = {
     "SPF gilt nur für die Domain Ihres Anbieters. Dessen Rücksendeadresse kann Ihre " +
     "Domain verwenden.",
   "SPF counts for your domain.": "SPF gilt für Ihre Domain.",
+  "Revoke message": "Nachricht widerrufen",
+  "Revoke the message to {toEmail}": "Die Nachricht an {toEmail} widerrufen",
+  Revoked: "Widerrufen",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Secret access key": "Geheimer Zugriffsschlüssel",
   "Sending domain": "Versanddomain",
+  "Secure message": "Sichere Nachricht",
+  "Secure messages": "Sichere Nachrichten",
+  "Send message": "Nachricht senden",
   "Sent and answered": "Gesendet und geantwortet",
   "Sent to spam": "Im Spam-Ordner",
   Server: "Server",
@@ -254,6 +279,8 @@ export const german: Catalog = {
   "Starts {time}": "Beginnt {time}",
   "TLS reports": "TLS-Berichte",
   "TLS reports of the last 30 days": "TLS-Berichte der letzten 30 Tage",
+  "Tell it to the recipient in another way, such as by phone.":
+    "Teilen Sie es auf anderem Weg mit, etwa am Telefon.",
   "Text colour": "Textfarbe",
   "The BIMI record is not valid: it needs one logo, as https address of an SVG file.":
     "Der BIMI-Eintrag ist ungültig: Er braucht ein Logo als https-Adresse einer SVG-Datei.",
@@ -294,6 +321,10 @@ export const german: Catalog = {
   "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
   "The record for TLS reports is not valid: it needs one rua.":
     "Der Eintrag für TLS-Berichte ist ungültig: Er braucht eine rua.",
+  "The message to {email} is on its way.": "Die Nachricht an {email} ist unterwegs.",
+  "The page behind the link asks for the passphrase.":
+    "Die Seite hinter dem Link fragt nach dem Passwort.",
+  "The recipient": "Die Empfängerin oder der Empfänger",
   "There is no sequence.": "Es gibt keine Automation.",
   "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
@@ -336,6 +367,7 @@ export const german: Catalog = {
   "Without it: outbound, the stream for transactional emails.":
     "Ohne Angabe: outbound, der Strom für Transaktions-E-Mails.",
   "Without it: the address of the sender.": "Ohne Angabe: die Adresse des Absenders.",
+  "Write a secure message": "Eine sichere Nachricht schreiben",
   "Write something": "Schreiben Sie etwas",
   "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",
   "A design": "Einem Design",
@@ -3953,6 +3985,7 @@ export const german: Catalog = {
   "{count} rights": "{count} Rechte",
   "{count} selected": "{count} ausgewählt",
   "{count} ways by chance": "{count} zufällige Wege",
+  "{days, plural, one {# day} other {# days}}": "{days, plural, one {# Tag} other {# Tage}}",
   "{days, plural, one {# day} other {# days}} after {name}":
     "{days, plural, one {# Tag} other {# Tage}} nach {name}",
   "{days, plural, one {# day} other {# days}} before {name}":
@@ -3964,6 +3997,8 @@ export const german: Catalog = {
   "{emails} emails in {days} days": "{emails} E-Mails in {days} Tagen",
   "{emails} wait for the local time of their contacts. The last leave at {lastAt}.":
     "Warten auf die Ortszeit ihrer Kontakte: {emails}. Letzter Versand: {lastAt}.",
+  "{email} gets an email with the subject and a link, without the message.":
+    "{email} erhält eine E-Mail mit dem Betreff und einem Link, ohne die Nachricht.",
   "{email} is signed out at once and can no longer see this organization.":
     "{email} wird sofort abgemeldet und kann diese Organisation nicht mehr sehen.",
   "{end}, with a value of {value}": "{end}, mit einem Wert von {value}",

@@ -55,6 +55,7 @@ const names: Record<string, string> = {
   processing: t("Processing"),
   queued: t("Queued"),
   refused: t("Refused"),
+  revoked: t("Revoked"),
   running: t("Running"),
   scheduled: t("Scheduled"),
   second_factor_required: t("Second factor required"),

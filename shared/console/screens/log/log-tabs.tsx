@@ -14,6 +14,9 @@ export function LogTabs() {
       <Link to="/log/events" activeProps={{ "aria-current": "page" }}>
         {t("Events")}
       </Link>
+      <Link to="/log/secure" activeProps={{ "aria-current": "page" }}>
+        {t("Secure messages")}
+      </Link>
       <Link to="/log/inbound" activeProps={{ "aria-current": "page" }}>
         {t("Received")}
       </Link>
