@@ -131,7 +131,7 @@ export const lazyModules = [
   "functions/mcp-catalog.ts",
   "shared/http/reference/scalar-script.ts",
   "shared/domain/sending/secure-messages/notice.ts",
-  "shared/adapters/s3/event-files.ts",
+  "shared/domain/delivery-events/event-files.ts",
   "shared/adapters/s3/objects.ts",
   "shared/adapters/dns/queries.ts",
   "shared/adapters/smtp/smtp-client.ts",
