@@ -132,6 +132,7 @@ export const lazyModules = [
   "shared/http/reference/scalar-script.ts",
   "shared/domain/sending/secure-messages/notice.ts",
   "shared/domain/delivery-events/event-files.ts",
+  "shared/domain/privacy/site-erasure.ts",
   "shared/adapters/s3/objects.ts",
   "shared/adapters/dns/queries.ts",
   "shared/adapters/smtp/smtp-client.ts",
