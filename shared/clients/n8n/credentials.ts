@@ -4,11 +4,13 @@ import type { NodeProperty } from "./n8n-types.ts";
 export const credentialsName = "pennymailApi";
 
 /** The address of the service, as n8n computes it. */
-const serviceUrl = '{{ $credentials.baseUrl.trim().replace(/\\/+$/, "") }}';
+const serviceUrl = '{{ $credentials.baseUrl.trim().replace(/(?<!\\/)\\/+$/, "") }}';
 export const apiUrlExpression = `=${serviceUrl}/api/v1`;
 /** The same, of credentials that a function read. */
 export const toApiUrl = ({ baseUrl }: Record<string, unknown>): string =>
-  `${String(baseUrl).trim().replace(/\/+$/, "")}/api/v1`;
+  `${String(baseUrl)
+    .trim()
+    .replace(/(?<!\/)\/+$/, "")}/api/v1`;
 
 /** Credentials of n8n: the address of a service, and an API key. */
 export class PennymailApi {
