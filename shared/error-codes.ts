@@ -100,7 +100,8 @@ export const errorMeanings = {
   },
   domain_not_verified: {
     statuses: [409],
-    cause: "Single sign-on names a domain that is no verified domain of the organization.",
+    cause:
+      "Single sign-on or a tracking domain needs a domain that the organization has not verified.",
     remedy:
       "Add the domain with `POST /domains`, publish its ownership record, and try again when " +
       "`status` is `verified`.",

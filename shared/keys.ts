@@ -104,6 +104,8 @@ export const keys = {
   // -> organization of a sending config
   inboundConfig: (config: number) => itemKey(`CONFIG#${config}`),
   trackingSite: (site: number) => itemKey(`TRACK#${site}`), // -> organization of a site
+  // -> the site whose tracked links have this host name
+  trackingHost: (host: string) => itemKey(`TRACKHOST#${host}`),
   publicForm: (form: number) => itemKey(`FORM#${form}`), // -> organization of a form
   failureCount: (subject: string, window: number) =>
     itemKey(`FAILURES#${sha256(subject)}`, String(window)), // expires
@@ -628,6 +630,7 @@ export const dueWorkKinds = [
   "SERIES",
   "PULL",
   "MAILBOX",
+  "TRACKINGDOMAIN",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

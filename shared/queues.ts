@@ -139,6 +139,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("merge-contact"), orgId: Id, contactId: Id }),
   /** Checks the DNS records of a domain. */
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
+  /** Checks the tracking domain of a site. */
+  z.object({ job: z.literal("check-tracking-domain"), orgId: Id, siteId: Id }),
   /** Adds the suppression list of a provider to that of the organization. */
   z.object({ job: z.literal("pull-suppressions"), orgId: Id, configId: Id }),
   /** Reads new mail of the bounce mailbox of a sending config. */
@@ -170,6 +172,7 @@ export const jobSeconds = {
   "convert-field": 120,
   "merge-contact": 120,
   "check-domain": 60,
+  "check-tracking-domain": 60,
   "pull-suppressions": 60,
   "read-mailbox": 90,
   "fold-mail-log": 120,

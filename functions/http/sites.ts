@@ -2,6 +2,7 @@ import { checkPreferenceFields } from "../../shared/domain/audience/contacts/pre
 import { checkTemplate } from "../../shared/domain/forms/confirmation-templates.ts";
 import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import * as site from "../../shared/domain/identity/sites.ts";
+import { assignTrackingDomain } from "../../shared/domain/sending/tracking-domains/assign.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 
@@ -37,19 +38,24 @@ export const sites = routeGroup("sites", [
     handle: async ({ caller, params }) => site.toApi(await site.show(caller, params.id)),
   }),
   route("PUT /sites/:id", "Update a site", {
-    auditedValues: ["name"],
+    auditedValues: ["name", "trackingDomain"],
     description: "Updates the given fields.",
     level: "site",
     body: site.SiteChanges,
     returns: site.Site,
     errors: {
       404: "The site or the template does not exist.",
+      409:
+        "`trackingDomain` is that of another site, or no verified domain of the organization is " +
+        "the domain or above it (`domain_not_verified`).",
     },
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, params, body: { trackingDomain, ...body } }) => {
       await site.find(caller, params.id);
       await checkTemplate(caller, params.id, body);
       if (body.preferencePage)
         await checkPreferenceFields(caller, params.id, body.preferencePage.fields);
+      if (trackingDomain !== undefined)
+        await assignTrackingDomain(caller, params.id, trackingDomain);
       return site.toApi(await site.change(caller, params.id, body));
     },
   }),

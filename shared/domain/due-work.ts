@@ -55,6 +55,7 @@ import * as eraseMessages from "./sending/secure-messages/erase-messages.ts";
 import type { SendItem } from "./sending/send-schema.ts";
 import { sweepWindow } from "./sending/single/sweep-sends.ts";
 import type { SweptWindow } from "./sending/single/sweep-windows.ts";
+import { enqueueTrackingCheck } from "./sending/tracking-domains/enqueue-check.ts";
 import { enqueueHour } from "./webhooks/event-hours.ts";
 import { enqueueLeftEvents } from "./webhooks/record-events.ts";
 
@@ -235,5 +236,6 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   SUPPRESSION: ({ orgId, email }) => softSuppressions.liftDue(orgId, email!),
   PULL: ({ orgId, id }) => enqueuePull(orgId, id!),
   MAILBOX: ({ orgId, configId }) => enqueueMailboxRead(orgId, configId!),
+  TRACKINGDOMAIN: ({ orgId, siteId }) => enqueueTrackingCheck({ orgId, siteId: siteId! }),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

@@ -469,6 +469,12 @@ const testedElsewhere: { queue: QueueName; job?: JobName; file: string; title: s
   },
   {
     queue: "jobs",
+    job: "check-tracking-domain",
+    file: "tracking-domains",
+    title: "has a checked domain or that of the service when the worker %s",
+  },
+  {
+    queue: "jobs",
     job: "fold-mail-log",
     file: "contact-mail-counts",
     title: "every answer agrees after a fold that %s at any step, and after the next fold",

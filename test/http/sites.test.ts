@@ -263,3 +263,21 @@ test.each([
   ]);
   expect((await call("GET", `/sites/${created.data.id}`)).body).toEqual(created);
 });
+
+test("a tracking domain is refused unless a verified domain is above it", async () => {
+  const { call, siteId } = await signedUp();
+  const set = (trackingDomain: unknown) => call("PUT", `/sites/${siteId}`, { trackingDomain });
+  const refused = await set("click shop.example");
+  expect([refused.status, refused.body.details?.map(({ path }) => path)]).toEqual([
+    400,
+    ["trackingDomain"],
+  ]);
+  expect(await set("click.shop.example")).toMatchObject({
+    status: 409,
+    body: { code: "domain_not_verified" },
+  });
+  expect(await set(null)).toMatchObject({
+    status: 200,
+    body: { data: { trackingDomain: null, trackingDomainState: null } },
+  });
+});

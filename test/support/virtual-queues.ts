@@ -114,6 +114,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   MERGE: jobs,
   STEPTASK: queues.stepTasks,
   SERIES: jobs,
+  TRACKINGDOMAIN: jobs,
 };
 
 /**

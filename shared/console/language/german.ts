@@ -119,6 +119,7 @@ export const german: Catalog = {
   "Email is signed with DKIM.": "E-Mails sind mit DKIM signiert.",
   "Email that passes DMARC": "E-Mails, die DMARC bestehen",
   "Emails a day to Gmail": "E-Mails am Tag an Gmail",
+  "Domain of tracked links (optional)": "Domain der Tracking-Links (optional)",
   "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
   "Emails per connection": "E-Mails je Verbindung",
   Emoji: "Emoji",
@@ -414,6 +415,8 @@ export const german: Catalog = {
   "You send Gmail less than 5,000 emails a day.":
     "Sie senden weniger als 5.000 E-Mails am Tag an Gmail.",
   "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
+  "Your host name in links that Pennymail tracks, below a verified domain.":
+    "Ihr Hostname in Links, die Pennymail erfasst, unter einer bestätigten Domain.",
   "a click": "einem Klick",
   "A contact": "Ein Kontakt",
   "A contact clicks a link in an email": "Ein Kontakt klickt auf einen Link in einer E-Mail",

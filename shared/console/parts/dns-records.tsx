@@ -42,7 +42,7 @@ export function DnsRecords({ domainId }: { domainId: number }) {
   );
 }
 
-function DnsRow({ record }: { record: DnsRecord }) {
+export function DnsRow({ record }: { record: DnsRecord }) {
   const { purpose, provider, type, name, value, required, state, found, note, link } = record;
   const providerName = useProviderNames();
   return (

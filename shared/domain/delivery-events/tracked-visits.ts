@@ -1,6 +1,6 @@
 // Opens and clicks that our own tracking records. A visit is queued like an event of a provider, so
-// everything that follows is the same: counters, history, segments, scoring and webhooks. It needs
-// no read, because the tokens name everything.
+// everything that follows is the same: counters, history, segments, scoring and webhooks. The
+// tokens name everything, so only the host name of a tracking domain is looked up, once a minute.
 import { createHash } from "node:crypto";
 import { domainToASCII } from "node:url";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
@@ -9,7 +9,8 @@ import * as ids from "../../ids.ts";
 import * as log from "../../kernel/log.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import { queues } from "../../queues.ts";
-import { openLinkToken, openSendToken } from "../sending/rendering/own-tracking.ts";
+import { findSiteOfHost } from "../identity/tracking-hosts.ts";
+import { openLinkToken, openSendToken, probeSendId } from "../sending/rendering/own-tracking.ts";
 
 /** A request for a link or a pixel. */
 export interface Visit {
@@ -22,8 +23,9 @@ export interface Visit {
 /** Records an open. False for a token that is not valid. */
 export async function recordOpen(token: string, visit: Visit): Promise<boolean> {
   const send = await openSendToken(token);
-  if (send) await record(send, visit);
-  return send !== undefined;
+  if (!send || !(await isAtOwnHost(send, visit))) return false;
+  await record(send, visit);
+  return true;
 }
 
 /** Records a click and returns the target as a header value. Undefined: a token is not valid. */
@@ -33,8 +35,17 @@ export async function recordClick(
 ): Promise<string | undefined> {
   const [send, target] = await Promise.all([openSendToken(token), openLinkToken(link)]);
   if (!send || send.orgId !== target?.orgId) return undefined;
-  await record({ ...send, url: target.url }, visit);
+  if (!(await isAtOwnHost(send, visit))) return undefined;
+  if (send.sendId !== probeSendId) await record({ ...send, url: target.url }, visit);
   return toLocation(target.url);
+}
+
+type OpenedSend = NonNullable<Awaited<ReturnType<typeof openSendToken>>>;
+
+/** False at the tracking domain of another site. */
+async function isAtOwnHost({ orgId, siteId }: OpenedSend, { headers }: Visit): Promise<boolean> {
+  const owner = await findSiteOfHost(headers.host);
+  return !owner || (owner.orgId === orgId && owner.siteId === siteId);
 }
 
 /**

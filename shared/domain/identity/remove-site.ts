@@ -11,6 +11,7 @@ import * as apiKeys from "./api-keys.ts";
 import { eraseSoon, startErasureWrite } from "./site-erasure-job.ts";
 import { requireNoSendsWrites } from "./site-send-counts.ts";
 import * as sites from "./sites.ts";
+import { releaseHostWrites } from "./tracking-hosts.ts";
 
 /**
  * Deletes the site and its API keys. Its records are inaccessible at once; a background job erases
@@ -18,10 +19,11 @@ import * as sites from "./sites.ts";
  */
 export async function removeSite(caller: Caller, id: number): Promise<void> {
   const { orgId } = caller;
-  const { name } = await sites.find(caller, id);
-  const [noSendsChecks, contacts] = await Promise.all([
+  const { name, trackingDomain } = await sites.find(caller, id);
+  const [noSendsChecks, contacts, hostWrites] = await Promise.all([
     requireNoSendsWrites(orgId, id, siteHasSends()),
     shardedCounters.sumShards(ranges.contactCounts(orgId, id)),
+    releaseHostWrites({ orgId, siteId: id }, trackingDomain),
   ]);
   // The keys go first, because requests with a bound key do not check that its site exists.
   await apiKeys.removeForSite(caller, id);
@@ -36,6 +38,7 @@ export async function removeSite(caller: Caller, id: number): Promise<void> {
       },
     ),
     removeWrite(keys.trackingSite(id)),
+    ...hostWrites,
     startErasureWrite({ orgId, siteId: id }, { name, contacts, startedBy: toStarter(caller) }),
     ...noSendsChecks,
   );

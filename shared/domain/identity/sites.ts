@@ -35,22 +35,20 @@ import type { SiteTotals } from "./organizations.ts";
 import { archiveFields, archiveSwitch, archiveToApi } from "./site-archive.ts";
 import { type BrandFields, BrandInput, SiteBrand } from "./site-brand.ts";
 import { getErasureProgress } from "./site-erasure-job.ts";
-
-const Domain = z
-  .string()
-  .max(253, { abort: true })
-  .toLowerCase()
-  .regex(
-    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
-    "must be a domain name such as shop.example",
-  );
+import {
+  DomainName,
+  type TrackingDomainCheck,
+  trackingDomain,
+  trackingDomainFields,
+  trackingDomainToApi,
+} from "./site-tracking-domain.ts";
 
 /** Largest `softBounceLimit` of a site. */
 export const maxSoftBounceLimit = 10;
 
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the site."),
-  domain: Domain.nullable().describe(
+  domain: DomainName.nullable().describe(
     "Domain of the website, such as `shop.example`, without `https://`. Buttons of playbook " +
       "emails link to it.",
   ),
@@ -104,6 +102,7 @@ export const Site = z
     ...fields,
     brand: SiteBrand,
     ...archiveFields,
+    ...trackingDomainFields,
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
@@ -119,18 +118,26 @@ export interface SiteInbound {
   /** Gets a copy of the mail of people. */
   forwardTo?: string | undefined;
 }
-export type Site = Omit<z.output<typeof Site>, "archiveUrl"> & { inbound?: SiteInbound };
+export type Site = Omit<
+  z.output<typeof Site>,
+  "archiveUrl" | "trackingDomain" | "trackingDomainState"
+> & {
+  inbound?: SiteInbound;
+  trackingDomain?: string;
+  trackingCheck?: TrackingDomainCheck;
+};
 /** Some fields are absent in records of earlier versions of the service. */
 export const toApi = (site: Site): z.output<typeof Site> => ({
   ...consentDefaults,
   ...site,
   ...archiveToApi(site),
+  ...trackingDomainToApi(site),
   replyTo: site.replyTo ?? null,
   brand: site.brand ?? null,
 });
 
-export const SiteChanges = z.object({ ...fields, brand: BrandInput }).partial();
-export type SiteChanges = z.output<typeof SiteChanges>;
+export const SiteChanges = z.object({ ...fields, brand: BrandInput, trackingDomain }).partial();
+type SiteChanges = Omit<z.output<typeof SiteChanges>, "trackingDomain">;
 export const NewSite = z.object({
   name: fields.name,
   domain: fields.domain.default(null),

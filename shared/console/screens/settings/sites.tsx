@@ -1,6 +1,6 @@
 import { Button, Checkbox, NumberInput, Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { CreateSiteRequest, Site } from "pennymail";
+import type { CreateSiteRequest, Site, TrackingDomainState } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
@@ -9,6 +9,7 @@ import { useRight } from "../../data/session.ts";
 import { t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { DnsRow } from "../../parts/dns-records.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
@@ -136,6 +137,7 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
   const autoBcc = useTextField(site?.autoBcc ?? "");
   const [capDays, setCapDays] = useState<number | "">(site?.sendFrequencyCapDays ?? "");
   const [reminder, setReminder] = useState<number | "">(site?.confirmationReminderHours ?? "");
+  const tracking = useTextField(site?.trackingDomain ?? "");
   const [hasArchive, setArchive] = useState(site?.archive ?? false);
   const [templateId, setTemplateId] = useState(site?.confirmationTemplateId ?? null);
   const [bounces, setBounces] = useState<number | "">(
@@ -156,7 +158,11 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         archive: hasArchive,
       };
       return site
-        ? api.sites.update(site.id, { ...request, confirmationTemplateId: templateId })
+        ? api.sites.update(site.id, {
+            ...request,
+            confirmationTemplateId: templateId,
+            trackingDomain: tracking.value || null,
+          })
         : api.sites.create(request);
     },
     refreshes,
@@ -245,6 +251,16 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         value={reminder}
         onChange={(value) => setReminder(value === "" ? "" : Number(value))}
       />
+      {site && (
+        <TextInput
+          label={t("Domain of tracked links (optional)")}
+          description={t("Your host name in links that Pennymail tracks, below a verified domain.")}
+          placeholder="click.shop.example"
+          data-field="trackingDomain"
+          {...tracking.input}
+        />
+      )}
+      {site?.trackingDomainState && <TrackingRecord state={site.trackingDomainState} />}
       <Checkbox
         label={t("Public archive")}
         description={t("A page with the campaigns that you show there, and an RSS feed.")}
@@ -257,5 +273,28 @@ function SiteDialog({ site, onClose }: SiteDialogProps) {
         </a>
       )}
     </FormDialog>
+  );
+}
+
+const recordStates = { pending: "pending", verified: "found", failing: "wrong" } as const;
+
+/** The DNS record of the tracking domain, and why new email does not use the domain. */
+function TrackingRecord({ state }: { state: TrackingDomainState }) {
+  const { status, reason, record } = state;
+  return (
+    <ul className="dns">
+      <DnsRow
+        record={{
+          ...record,
+          purpose: "tracking",
+          provider: null,
+          required: true,
+          state: recordStates[status],
+          found: [],
+          note: reason,
+          link: null,
+        }}
+      />
+    </ul>
   );
 }

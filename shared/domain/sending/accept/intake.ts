@@ -103,6 +103,7 @@ async function readIntake(
     bcc: (withSiteBcc && !message.secure && site.autoBcc) || undefined,
     /** Replaces `replyTo` of the config. */
     siteReplyTo: site.replyTo,
+    site,
     config,
     /** The chosen config, if its fallback takes the mail instead. */
     failedOverFrom: fallback && chosenConfig.id,
@@ -260,7 +261,8 @@ export async function buildContent(
   message: MessageFields,
   { context, at }: { context: IntakeContext; at: Date },
 ): Promise<MailContent> {
-  const { bcc, siteReplyTo, config, template, pinned, brand, files, quota, tracking } = context;
+  const { bcc, site, siteReplyTo, config, template, pinned, brand, files, quota, tracking } =
+    context;
   const from = fromOf(message, config);
   const stored = await attachments.storeAttachments(orgId, files);
   const content = toMailContent(message, {
@@ -275,10 +277,14 @@ export async function buildContent(
     ...(brand && { brand }),
     replyTo: content.replyTo ?? replyToOf({ replyTo: siteReplyTo }, config),
     bcc,
-    ...toTrackingFields(config, {
-      trackOpens: content.trackOpens ?? tracking.trackOpens,
-      trackClicks: content.trackClicks ?? tracking.trackClicks,
-    }),
+    ...toTrackingFields(
+      config,
+      {
+        trackOpens: content.trackOpens ?? tracking.trackOpens,
+        trackClicks: content.trackClicks ?? tracking.trackClicks,
+      },
+      site,
+    ),
     ...(message.secure && { secure: true }),
     ...(quota.account.branded && { branded: true }),
   };

@@ -251,7 +251,7 @@ export async function buildMarketingContent(message: MarketingMessage): Promise<
     variables: message.variables ?? {},
     feed: message.feed,
     attachments: message.attachments ?? [],
-    ...toTrackingFields(config, tracking),
+    ...toTrackingFields(config, tracking, site),
     ...(account?.branded && { branded: true as const }),
     marketing: {
       ...marketing,

@@ -35,6 +35,8 @@ export interface MailContent {
   tags: string[];
   /** Our own links and pixel track the mail. Absent: the provider tracks it, or nobody does. */
   tracking?: "own" | undefined;
+  /** The site and its tracking domain, if our own links have the domain as host name. */
+  trackingSite?: { id: number; domain: string } | undefined;
   /** Undefined: by default, which is yes for our own tracking. */
   trackOpens?: boolean | undefined;
   trackClicks?: boolean | undefined;

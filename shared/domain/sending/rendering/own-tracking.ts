@@ -5,6 +5,7 @@ import { config } from "../../../config.ts";
 import type { TrackingOptions } from "../../../email/link-tracking.ts";
 import * as sealedTokens from "../../../kernel/sealed-tokens.ts";
 import type { Mailing } from "../../../providers/provider-adapter.ts";
+import { verifiedTrackingDomain } from "../../identity/site-tracking-domain.ts";
 import type { SendingConfig } from "../../senders/sending-config-schema.ts";
 import { trackingOf } from "../../senders/tracking-modes.ts";
 import type { ComposedMail } from "./compose.ts";
@@ -25,16 +26,27 @@ interface TrackingChoice {
   clicks?: boolean | undefined;
 }
 
-type TrackingFields = Pick<MailContent, "tracking" | "trackOpens" | "trackClicks">;
+type TrackingFields = Pick<MailContent, "tracking" | "trackingSite" | "trackOpens" | "trackClicks">;
 
-/** The fields of the content, by the mode of the sending config. */
+/** What a site says about its tracking domain. */
+type TrackingSite = { id: number } & Parameters<typeof verifiedTrackingDomain>[0];
+
+/** The fields of the content, by the mode of the sending config and the domain of the site. */
 export function toTrackingFields(
   sender: Pick<SendingConfig, "provider" | "tracking">,
-  { trackOpens, trackClicks }: Omit<TrackingFields, "tracking">,
+  { trackOpens, trackClicks }: Pick<TrackingFields, "trackOpens" | "trackClicks">,
+  site: TrackingSite,
 ): TrackingFields {
   const mode = trackingOf(sender);
   if (mode === "off") return { trackOpens: false, trackClicks: false };
-  return { trackOpens, trackClicks, ...(mode === "own" && { tracking: "own" as const }) };
+  if (mode !== "own") return { trackOpens, trackClicks };
+  const domain = verifiedTrackingDomain(site);
+  return {
+    trackOpens,
+    trackClicks,
+    tracking: "own",
+    ...(domain !== undefined && { trackingSite: { id: site.id, domain } }),
+  };
 }
 
 /** What the provider tracks: what the recipient says, else the content. */
@@ -49,7 +61,7 @@ export function toProviderTracking(
 /** Undefined if the provider tracks the mail, or nobody does. */
 export async function createMailTracking(
   orgId: number,
-  { tracking, trackOpens, trackClicks }: TrackingFields,
+  { tracking, trackingSite, trackOpens, trackClicks }: TrackingFields,
   { opens = trackOpens, clicks = trackClicks }: TrackingChoice = {},
 ): Promise<MailTracking | undefined> {
   if (tracking !== "own") return undefined;
@@ -57,19 +69,46 @@ export async function createMailTracking(
     sealedTokens.createSealer("tracked-send"),
     sealedTokens.createSealer("tracked-link"),
   ]);
+  // At a tracking domain, only links of its site work.
+  const siteOf = trackingSite ? [trackingSite.id] : [];
   return {
     orgId,
     opens: opens ?? true,
     clicks: clicks ?? true,
-    base: `${config.publicUrl}/t/`,
+    base: linkBaseAt(trackingSite?.domain),
     pixelName,
     sealTarget(url) {
-      const content = [orgId, url.toWellFormed()];
+      const content = [orgId, url.toWellFormed(), ...siteOf];
       const isTracked = !isPageOfRecipient(url) && sealedTokens.fitsToken("tracked-link", content);
       return isTracked ? sealLink(content) : undefined;
     },
-    tokenOf: (sendId) => sealSend([orgId, sendId]),
+    tokenOf: (sendId) => sealSend([orgId, sendId, ...siteOf]),
   };
+}
+
+/** What is before the token of a link. The domain replaces the host name of the service. */
+function linkBaseAt(domain: string | undefined): string {
+  const url = new URL(`${config.publicUrl}/t/`);
+  if (domain !== undefined) url.hostname = domain;
+  return url.href;
+}
+
+/** The id in the token of a probe. No send has it. */
+export const probeSendId = 0;
+
+/** A link that checks whether a domain leads to this service. Following it records nothing. */
+export async function createProbe(
+  { orgId, siteId }: { orgId: number; siteId: number },
+  { host, at }: { host: string; at: Date },
+): Promise<{ url: string; target: string }> {
+  const [sealSend, sealLink] = await Promise.all([
+    sealedTokens.createSealer("tracked-send"),
+    sealedTokens.createSealer("tracked-link"),
+  ]);
+  // Changes with each check, so that no cache answers.
+  const target = `${config.publicUrl}/?check=${at.getTime()}`;
+  const token = sealSend([orgId, probeSendId, siteId]);
+  return { url: `${linkBaseAt(host)}${token}/${sealLink([orgId, target, siteId])}`, target };
 }
 
 /** Pages of the service whose links have a token with which one can act for the recipient. */
@@ -87,11 +126,11 @@ const isPageOfRecipient = (url: string): boolean =>
 /** Undefined for a token that is not valid. */
 export async function openSendToken(
   token: string,
-): Promise<{ orgId: number; sendId: number } | undefined> {
+): Promise<{ orgId: number; sendId: number; siteId?: number | undefined } | undefined> {
   const content = await sealedTokens.openToken("tracked-send", token);
   if (!content) return undefined;
-  const [orgId, sendId] = content as [number, number];
-  return { orgId, sendId };
+  const [orgId, sendId, siteId] = content as [number, number, number?];
+  return { orgId, sendId, siteId };
 }
 
 /** The target of a link. Undefined for a token that is not valid. */

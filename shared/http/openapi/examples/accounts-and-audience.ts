@@ -457,6 +457,13 @@ export const audienceExamples: Record<string, unknown> = {
     softBounceLimit: 3,
     archive: true,
     archiveUrl: "https://mail.example/archive/1",
+    trackingDomain: "click.shop.example",
+    trackingDomainState: {
+      status: "verified",
+      reason: null,
+      record: { type: "CNAME", name: "click.shop.example", value: "mail.example" },
+      lastCheckedAt: "2026-11-30T09:14:02.118Z",
+    },
     confirmationTemplateId: 1,
     confirmationReminderHours: 48,
     brand: {

@@ -125,6 +125,8 @@ export const responseOverrides: Record<string, object> = {
     physicalAddress: null,
     softBounceLimit: null,
     archive: false,
+    trackingDomain: null,
+    trackingDomainState: null,
     confirmationTemplateId: null,
     confirmationReminderHours: null,
     brand: null,
