@@ -177,6 +177,38 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     expect(problems).toEqual([]);
   });
 
+  it("a site says which domain its tracked links need, and shows its record and state", async () => {
+    const { email, call, siteId } = await signedUp();
+    const { page } = await openSignedIn(browser, { email, path: "/settings/sites" });
+    await page.getByRole("button", { name: "Edit" }).click();
+    const field = page.getByLabel("Domain of tracked links (optional)");
+    await field.fill("click.shop.example");
+    await page.getByRole("button", { name: "Save site" }).click();
+    await page.getByText("Verify this domain under Domains first.").waitFor();
+    expect((await call("GET", `/sites/${siteId}`)).body.data).toMatchObject({
+      trackingDomain: null,
+    });
+    // What the service shows of a domain whose record is not published yet.
+    await page.route(/\/api\/v1\/sites\?/, async (route) => {
+      const response = await route.fetch();
+      const { data } = await response.json();
+      const [site] = data.sites;
+      site.trackingDomain = "click.shop.example";
+      site.trackingDomainState = {
+        status: "pending",
+        reason: "DNS has no address for click.shop.example: publish the record",
+        record: { type: "CNAME", name: "click.shop.example", value: "mail.shop.example" },
+        lastCheckedAt: null,
+      };
+      await route.fulfill({ response, json: { data } });
+    });
+    await page.reload();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByText("Links with your domain").waitFor();
+    await page.getByText("mail.shop.example").waitFor();
+    await page.getByText("DNS has no address for click.shop.example").waitFor();
+  });
+
   it("the audit log shows who changed the organization, and that no entry is missing", async () => {
     const { email } = await signedUp();
     const { page, problems } = await openSignedIn(browser, {

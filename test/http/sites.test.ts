@@ -49,6 +49,8 @@ test("a site is created with all fields, or with a name only", async () => {
   expect(created.body.data).toEqual({
     id: expect.any(Number),
     ...full,
+    trackingDomain: null,
+    trackingDomainState: null,
     confirmationTemplateId: null,
     preferencePage: { fields: [], snooze: true, leaveReason: true },
     archiveUrl: expect.stringMatching(/\/archive\/\d+$/),
@@ -67,6 +69,8 @@ test("a site is created with all fields, or with a name only", async () => {
     softBounceLimit: null,
     archive: false,
     archiveUrl: expect.any(String),
+    trackingDomain: null,
+    trackingDomainState: null,
     confirmationTemplateId: null,
     confirmationReminderHours: null,
     brand: null,
