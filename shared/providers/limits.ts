@@ -111,7 +111,8 @@ function headersFlaw(
   };
 }
 
-function attachmentsFlaw(
+/** Finds the first flaw of the attachments of a mail. */
+export function attachmentsFlaw(
   { name, limits = {}, maxAttachmentBytes }: Traits,
   files: Commons["attachments"],
 ): Flaw | undefined {

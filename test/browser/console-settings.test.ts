@@ -9,7 +9,7 @@ import {
   signedUp,
   type TestClient,
 } from "../support/api-client.ts";
-import { launchBrowser } from "../support/browser-pages.ts";
+import { launchBrowser, savePicture } from "../support/browser-pages.ts";
 import { chooseOption, judgeScreens, openSignedIn, readSandbox } from "../support/console-pages.ts";
 import { writeDmarcXml, writeReportMail, writeTlsJson, zipOf } from "../support/mailbox-reports.ts";
 import { readClockLead } from "../support/service-clock.ts";
@@ -86,6 +86,52 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
     await page.getByText("A sender is an address").waitFor();
     expect(problems).toEqual([]);
+  });
+
+  it("received email is set up, and a bounce mailbox is entered, read and removed", async () => {
+    const { email, call } = await signedUp();
+    const sandbox = await readSandbox();
+    const { credentials } = sandbox.smtp;
+    const config = { provider: "smtp", fromEmail: "hello@shop.example", credentials };
+    expectStatus(201, await call("POST", "/sending-configs", config));
+    const { page, problems } = await openSignedIn(browser, { email, path: "/settings/inbound" });
+    await page.getByText("Nothing received yet").waitFor();
+    await chooseOption(page.getByRole("combobox", { name: "Who receives it" }), "Mailjet");
+    await page.getByText("Point the MX record of the domain to parse.mailjet.com.").waitFor();
+    const url = page.getByText(/\/api\/v1\/inbound\/mailjet\?token=/);
+    const before = await url.innerText();
+    await page.getByRole("button", { name: "Replace the URLs" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Replace the URLs" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => url.innerText()).not.toBe(before);
+    await page.getByLabel("Address that receives email").fill("replies@in.shop.example");
+    await page.getByLabel("Forward email of people to").fill("team@shop.example");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("status").filter({ hasText: "Saved" }).waitFor();
+
+    const row = page.getByRole("row", { name: "hello@shop.example" });
+    await row.getByText("Not set up").waitFor();
+    await row.getByRole("button", { name: "Set up" }).click();
+    await dialog.getByLabel("IMAP server").fill("imap.pennymail.test");
+    await dialog.getByLabel("User").fill(credentials.user);
+    await dialog.getByRole("textbox", { name: "Password" }).fill("wrong");
+    await dialog.getByRole("button", { name: "Check and save" }).click();
+    await dialog.getByText("The server refused the login: Wrong user or password").waitFor();
+    await savePicture(page, "bounce-mailbox-refused");
+    await dialog.getByRole("textbox", { name: "Password" }).fill(credentials.password);
+    await dialog.getByRole("button", { name: "Check and save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return row.innerText();
+      })
+      .toContain("Working");
+    await row.getByRole("button", { name: "Remove" }).click();
+    await dialog.getByRole("button", { name: "Stop reading" }).click();
+    await row.getByText("Not set up").waitFor();
+    expect(problems.filter((problem) => !/status of 400/.test(problem))).toEqual([]);
   });
 
   it("an authenticator app is turned on with a code, and off with the password", async () => {
@@ -272,6 +318,13 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     expectStatus(201, await call("POST", "/domains", { name: "shop.example" }));
     const hook = { url: "https://hooks.shop.example/mail", events: ["bounce"] };
     expectStatus(201, await call("POST", "/webhooks", hook));
+    const { credentials } = (await readSandbox()).smtp;
+    const smtp = { provider: "smtp", fromEmail: "hello@shop.example", credentials };
+    expectStatus(201, await call("POST", "/sending-configs", smtp));
+    const setUpMailbox = async (page: Page) => {
+      await page.getByRole("button", { name: "Set up" }).click();
+      await page.getByRole("dialog").getByLabel("IMAP server").waitFor();
+    };
     const openRow = (label: string) => async (page: Page) => {
       await page.locator("tr[data-index='0']").click();
       await page.getByRole("complementary", { name: label }).waitFor();
@@ -285,6 +338,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
       ["settings/keys", "New API key"],
       ["settings/senders", "New sender"],
       ["settings/domains", "Ownership"],
+      ["settings/inbound", "Bounce mailboxes", setUpMailbox],
       ["settings/sites", "A site is a brand"],
       ["settings/compliance", "Footer of the service"],
       ["settings/organization", "Time zone"],

@@ -28,7 +28,7 @@ import { createAccount } from "../support/accounts.ts";
 import { createContact } from "../support/contacts.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { enqueueDueEnrollments, enqueueDueWork } from "../support/due-index.ts";
-import { mailgunKey, type SampleMail, writeRequest } from "../support/inbound-mail.ts";
+import { fileContent, mailgunKey, type SampleMail, writeRequest } from "../support/inbound-mail.ts";
 import { addEndpoint } from "../support/outgoing-webhooks.ts";
 import { send, uniqueRecipients } from "../support/sending.ts";
 import {
@@ -288,7 +288,10 @@ describe("a site with an address", () => {
     expect(first).toMatchObject({ subject: "Re: {{ x }}", replyTo: email });
     expect(first!.text).toContain("{{ 7 | times: 1 }} <b>");
     expect(first!.html).toContain("{{ 7 | times: 1 }} &lt;b&gt;");
-    expect(first!.text).toContain("order.pdf");
+    const pdf = fileContent.toString("base64");
+    expect(first!.attachments).toEqual([expect.objectContaining({ filename: "order.pdf" })]);
+    expect(first!.attachments[0]!.content).toBe(pdf);
+    expect(first!.text).not.toContain("order.pdf");
     const headers = first!.headers!;
     expect(headers).toMatchObject({ "Auto-Submitted": "auto-generated" });
     const { "X-Pennymail-Forwarded": mark = "" } = headers;
@@ -302,6 +305,55 @@ describe("a site with an address", () => {
     await expect(changeSettings(caller, siteId, { forwardTo: address })).rejects.toMatchObject({
       kind: "invalid",
     });
+    await sender.provider.stop();
+  });
+});
+
+describe("files of forwarded mail", () => {
+  const fileOf = (filename: string, bytes: number) => ({
+    filename,
+    content: Buffer.alloc(bytes, filename),
+  });
+
+  test("are sent up to the limit of the provider, and the others are named", async () => {
+    const { sender, email } = await createMailedContact();
+    const { caller, siteId } = sender;
+    await changeSettings(caller, siteId, { forwardTo: "team@shop.example" });
+    const files = [
+      fileOf("first.bin", 4_000_000),
+      fileOf("huge.bin", 10_500_000),
+      fileOf("second.bin", 2_000_000),
+      fileOf("third.bin", 2_500_000),
+      fileOf("empty.txt", 0),
+      fileOf("small.txt", 700),
+    ];
+    await receive(sender, { from: email, text: "See the files", files });
+    const [mail] = sender.provider.mails.filter(({ to }) => to === "team@shop.example");
+    expect(
+      mail!.attachments.map(({ filename, content }) => [
+        filename,
+        Buffer.from(content, "base64").length,
+      ]),
+    ).toEqual([
+      ["first.bin", 4_000_000],
+      ["second.bin", 2_000_000],
+      ["small.txt", 700],
+    ]);
+    expect(mail!.text).toContain("See the files");
+    expect(mail!.text).toContain(
+      "Files that are not forwarded: huge.bin (10.5 MB), third.bin (2.5 MB), empty.txt (0 bytes)",
+    );
+    await sender.provider.stop();
+  });
+
+  test("are at most 20", async () => {
+    const { sender, email } = await createMailedContact();
+    await changeSettings(sender.caller, sender.siteId, { forwardTo: "team@shop.example" });
+    const files = Array.from({ length: 22 }, (_, i) => fileOf(`${i}.txt`, 10));
+    await receive(sender, { from: email, files });
+    const [mail] = sender.provider.mails.filter(({ to }) => to === "team@shop.example");
+    expect(mail!.attachments).toHaveLength(20);
+    expect(mail!.text).toContain("20.txt (10 bytes), 21.txt (10 bytes)");
     await sender.provider.stop();
   });
 });

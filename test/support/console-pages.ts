@@ -119,10 +119,10 @@ export async function accountWithContacts(count: number) {
   return account;
 }
 
-type SandboxAccounts = Record<
-  "postmark",
-  { credentials: { apiKey: string }; webhookSecret: string }
->;
+interface SandboxAccounts {
+  postmark: { credentials: { apiKey: string }; webhookSecret: string };
+  smtp: { credentials: Record<"host" | "user" | "password", string> };
+}
 
 /** The test accounts at the stand-ins of the providers. */
 export async function readSandbox(): Promise<SandboxAccounts> {

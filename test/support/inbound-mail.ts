@@ -12,6 +12,8 @@ export interface SampleMail {
   messageId?: string;
   /** How many servers the mail passed. */
   hops?: number;
+  /** Instead of the small PDF; of `postmark`. */
+  files?: { filename: string; content: Buffer; type?: string }[];
 }
 
 const headersOf = ({
@@ -57,6 +59,7 @@ export function writeMime(mail: SampleMail): string {
 }
 
 export const fileContent = Buffer.from("%PDF-1.4 a small file");
+const pdfFile = { filename: "order.pdf", content: fileContent, type: "application/pdf" };
 
 export interface SampleRequest {
   contentType: string;
@@ -123,15 +126,13 @@ export const writeRequest: Record<
       StrippedTextReply: "",
       Tag: "",
       Headers: headers.map(([Name, Value]) => ({ Name, Value })),
-      Attachments: [
-        {
-          Name: "order.pdf",
-          ContentType: "application/pdf",
-          ContentLength: fileContent.length,
-          ContentID: "",
-          Content: fileContent.toString("base64"),
-        },
-      ],
+      Attachments: (mail.files ?? [pdfFile]).map(({ filename, content, type = "text/plain" }) => ({
+        Name: filename,
+        ContentType: type,
+        ContentLength: content.length,
+        ContentID: "",
+        Content: content.toString("base64"),
+      })),
       ...(raw && { RawEmail: writeMime(mail) }),
     });
   },

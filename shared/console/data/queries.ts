@@ -291,6 +291,29 @@ export const queries = {
     pagesOf(["inbound-emails", "list", filter], (page) =>
       api.inboundEmails.list({ ...filter, ...page }),
     ),
+  latestInboundEmail: (siteId: number) =>
+    queryOptions({
+      queryKey: ["inbound-emails", "latest", siteId],
+      queryFn: () => api.inboundEmails.list({ siteId, limit: 1 }),
+    }),
+  inboundSettings: (siteId: number) =>
+    queryOptions({
+      queryKey: ["inbound-settings", siteId],
+      queryFn: () => api.inboundEmails.getInboundSettings(siteId),
+    }),
+  /** Of the senders with an SMTP server. */
+  bounceMailboxes: () =>
+    queryOptions({
+      queryKey: ["bounce-mailboxes"],
+      queryFn: async () => {
+        const { sendingConfigs } = await api.sendingConfigs.list({ limit: 100 });
+        const senders = sendingConfigs.filter(({ provider }) => provider === "smtp");
+        const found = await Promise.all(
+          senders.map(({ id }) => api.sendingConfigs.getBounceMailbox(id)),
+        );
+        return senders.map((sender, i) => ({ sender, mailbox: found[i]!.mailbox }));
+      },
+    }),
   inboundEmail: (id: number) =>
     queryOptions({
       queryKey: ["inbound-emails", "detail", id],

@@ -69,19 +69,28 @@ export const german: Catalog = {
   "A start. When all your email passes, change none to quarantine or reject.":
     "Für den Anfang. Wenn alle Ihre E-Mails bestehen, ändern Sie none in quarantine oder reject.",
   "Access key id": "Zugriffsschlüssel-ID",
+  "Add the inbound domain, and a relay webhook with the URL.":
+    "Die Inbound-Domain und einen Relay-Webhook mit der URL hinzufügen.",
   "Add to a sequence": "Zu einer Automation hinzufügen",
   "Add to sequence": "Zur Automation hinzufügen",
   "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
+  "Address that receives email (optional)": "Adresse, die E-Mails empfängt (optional)",
   "Address, A to Z": "Adresse, A bis Z",
   "Address, Z to A": "Adresse, Z bis A",
   "Address for bounces": "Adresse für Rückläufer",
   "Almost all email passes DMARC.": "Fast alle E-Mails bestehen DMARC.",
   "After {days, plural, one {# day} other {# days}}, the message is deleted.":
     "Nach {days, plural, one {# Tag} other {# Tagen}} wird die Nachricht gelöscht.",
+  ["An SMTP server reports bounces by email. Enter the mailbox of its return path, and " +
+    "new email in it is read every 10 minutes."]:
+    "Ein SMTP-Server meldet Bounces per E-Mail. Tragen Sie das Postfach seines " +
+    "Return-Path ein, und neue E-Mails darin werden alle 10 Minuten gelesen.",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
   "Also remove it from the lists of your providers": "Auch bei Ihren Anbietern entfernen",
+  "Anyone who knows the URL can store email here, so treat it like a password.":
+    "Wer die URL kennt, kann hier E-Mails ablegen. Behandeln Sie sie daher wie ein Passwort.",
   "As Mailgun knows it, such as mg.example.com.": "Wie Mailgun sie kennt, etwa mg.example.com.",
   Attention: "Achtung",
   "BIMI needs the DMARC policy quarantine or reject for all email (no pct below 100).":
@@ -89,10 +98,12 @@ export const german: Catalog = {
     "unter 100).",
   "Because of your policy": "Wegen Ihrer Richtlinie",
   Blue: "Blau",
+  "Bounce mailboxes": "Bounce-Postfächer",
   "Bounce report": "Bericht über einen Bounce",
   Check: "Prüfung",
   "By the day on which they start": "Nach dem Tag, an dem sie beginnen",
   Calendar: "Kalender",
+  "Check and save": "Prüfen und speichern",
   "Complaint report": "Bericht über eine Beschwerde",
   "Complaints are below 0.1 %.": "Beschwerden liegen unter 0,1 %.",
   ["Complaints are over 0.1 %. From 0.3 %, mailbox providers refuse email: write less " +
@@ -108,25 +119,44 @@ export const german: Catalog = {
     "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
   "Configuration set": "Konfigurationssatz",
   "Connections at the same time": "Gleichzeitige Verbindungen",
+  "Copy the URL": "URL kopieren",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
+  "Create a parse route with the URL, by the API of Mailjet.":
+    "Über die API von Mailjet eine Parse-Route mit der URL anlegen.",
+  "Create a webhook of the type inbound with the URL, by the API of Brevo.":
+    "Über die API von Brevo einen Webhook vom Typ inbound mit der URL anlegen.",
   "Created {time}": "Erstellt {time}",
   "DMARC reports": "DMARC-Berichte",
   "DMARC reports of the last 30 days": "DMARC-Berichte der letzten 30 Tage",
   "DNS did not answer.": "DNS hat nicht geantwortet.",
+  "Delete it": "Löschen",
   "Discard it": "Verwerfen",
   "Email is signed with DKIM.": "E-Mails sind mit DKIM signiert.",
+  ["Email receiving: add a receipt rule with the action SNS, or S3 with a topic for " +
+    "email over 150 KB. Subscribe the URL to the topic by HTTPS."]:
+    "Email receiving: eine Receipt Rule mit der Aktion SNS anlegen, oder S3 mit einem " +
+    "Topic für E-Mails über 150 KB. Die URL per HTTPS beim Topic anmelden.",
   "Email that passes DMARC": "E-Mails, die DMARC bestehen",
+  "Email that was read": "Gelesene E-Mails",
+  "Email to the old URLs is refused, until you enter the new ones at your providers.":
+    "E-Mails an die alten URLs werden abgelehnt, bis Sie die neuen bei Ihren Anbietern eintragen.",
   "Emails a day to Gmail": "E-Mails am Tag an Gmail",
   "Domain of tracked links (optional)": "Domain der Tracking-Links (optional)",
   "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
   "Emails per connection": "E-Mails je Verbindung",
   Emoji: "Emoji",
+  "Empty keeps it, unless server or user change.":
+    "Leer behält es, außer wenn sich Server oder Benutzer ändern.",
   Encryption: "Verschlüsselung",
   "Encryption of received email (MTA-STS)": "Verschlüsselung empfangener E-Mails (MTA-STS)",
   "Encrypted messages, which a page shows until they expire":
     "Verschlüsselte Nachrichten, die eine Seite zeigt, bis sie ablaufen",
+  "Enter an address of the domain below, and as “Replies to” of the site.":
+    "Eine Adresse der Domain unten eintragen, und als „Antworten an“ der Website.",
+  "Enter the password again, because the server or user has changed.":
+    "Geben Sie das Passwort erneut ein, weil sich Server oder Benutzer geändert haben.",
   "Everybody who has the link can read the message.":
     "Alle, die den Link haben, können die Nachricht lesen.",
   "Everybody who sees the inbox can read it. It is not encrypted.":
@@ -137,38 +167,53 @@ export const german: Catalog = {
   "Filtered contacts are sorted by address. Other orders would need all to be read.":
     "Gefilterte werden nach Adresse sortiert. Für andere müssten alle gelesen werden.",
   Fine: "In Ordnung",
+  "Folder for email that was read": "Ordner für gelesene E-Mails",
   Food: "Essen",
   ["Gmail and Yahoo require the first ones of everybody who sends much. Complaints are " +
     "those of the last 30 days in all your sites."]:
     "Gmail und Yahoo verlangen die ersten von allen, die viel senden. Beschwerden sind " +
     "die der letzten 30 Tage in allen Ihren Websites.",
+  "Forward email of people to (optional)": "E-Mails von Menschen weiterleiten an (optional)",
+  "Gmail and others want an app password.": "Gmail und andere verlangen ein App-Passwort.",
   Gray: "Grau",
   Green: "Grün",
   Grid: "Kacheln",
+  "IMAP server": "IMAP-Server",
   "If it is empty, write": "Wenn es leer ist, steht dort",
+  Inbound: "Eingang",
+  "Inbound stream of the server, Settings: enter the URL as webhook.":
+    "Inbound-Stream des Servers, Settings: die URL als Webhook eintragen.",
+  "Inbound, your domain: add a route for * with the URL.":
+    "Inbound, Ihre Domain: eine Route für * mit der URL hinzufügen.",
   "Insert a field: {label}": "Feld einfügen: {label}",
   "Insert an emoji": "Emoji einfügen",
   "Insert an emoji: {label}": "Emoji einfügen: {label}",
   "It begins with md-. A test key accepts emails and delivers none.":
     "Er beginnt mit md-. Ein Testschlüssel nimmt E-Mails an und stellt keine zu.",
   "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
+  "It must exist.": "Er muss vorhanden sein.",
   "It was not checked yet.": "Noch nicht geprüft.",
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Its content is deleted, and its link shows nothing any more. This cannot be undone.":
     "Ihr Inhalt wird gelöscht, ihr Link zeigt nichts mehr. Das ist nicht umkehrbar.",
   "Its recipient gets a link to a page that shows it. You see here if it was opened.":
     "Der Link darin führt zu einer Seite, die sie zeigt. Hier sehen Sie, ob sie geöffnet wurde.",
+  "Keep it as it is": "Lassen, wie sie ist",
   "Keep writing": "Weiterschreiben",
   Last: "Zuletzt",
-  ["Let your provider pass on received email: the guide “Inbound email” of the API " +
-    "reference says how."]:
-    "Lassen Sie Ihren Anbieter empfangene E-Mails weiterreichen: Der Leitfaden „Inbound " +
-    "email“ der API-Referenz sagt, wie.",
   "Leave it empty if the server needs no login.":
     "Lassen Sie das Feld leer, wenn der Server keine Anmeldung braucht.",
+  "Let your mail server or program POST each email to the URL, as message/rfc822.":
+    "Lassen Sie Ihren Mailserver oder Ihr Programm jede E-Mail als message/rfc822 per " +
+    "POST an die URL senden.",
   "Lets tracked links and opens use your domain.":
     "Links und Öffnungen werden über Ihre Domain gemessen.",
   "Logo (BIMI)": "Logo (BIMI)",
+  ["Mail programs can then also unsubscribe by an email to it. Everything to its domain " +
+    "is received."]:
+    "Mailprogramme können dann auch mit einer E-Mail an sie abmelden. Alles an ihre " +
+    "Domain wird empfangen.",
+  "Mailbox of {email}": "Postfach von {email}",
   "Mailbox providers send DMARC reports.": "Postfachanbieter senden DMARC-Berichte.",
   "Make “{name}”": "„{name}“ anlegen",
   "Marketing email has one-click unsubscribe.":
@@ -176,6 +221,7 @@ export const german: Catalog = {
   Meaning: "Bedeutung",
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
+  "Move it to a folder": "In einen Ordner verschieben",
   "Much email with your domain in From does not pass DMARC: look at its sources in the reports.":
     "Viele E-Mails mit Ihrer Domain im Absender bestehen DMARC nicht: Sehen Sie sich " +
     "deren Quellen in den Berichten an.",
@@ -195,10 +241,14 @@ export const german: Catalog = {
     "Es ist noch kein Bericht gekommen. Lassen Sie eine Website E-Mails empfangen, und " +
     "veröffentlichen Sie deren Adresse als rua des DMARC-Eintrags: Die Anleitung „Custom " +
     "domain and DNS“ der API-Referenz erklärt es.",
+  "No sender uses an SMTP server.": "Kein Absender nutzt einen SMTP-Server.",
+  "Not read yet": "Noch nicht gelesen",
+  "Not set up": "Nicht eingerichtet",
   "Not used": "Nicht genutzt",
   "No secure message yet": "Noch keine sichere Nachricht",
   Nothing: "Nichts",
   "Nothing is planned in {month}.": "Im {month} ist nichts geplant.",
+  "Nothing received yet": "Noch nichts empfangen",
   "Nothing was sent, because the address is on the suppression list.":
     "Nichts wurde gesendet, denn die Adresse steht auf der Sperrliste.",
   Numbers: "Nummerierung",
@@ -215,6 +265,8 @@ export const german: Catalog = {
   "One-click unsubscribe needs HTTPS: set PUBLIC_URL to an address that begins with https://.":
     "Die Abmeldung mit einem Klick braucht HTTPS: Setzen Sie PUBLIC_URL auf eine " +
     "Adresse, die mit https:// beginnt.",
+  "Only SendGrid, Mailgun, SparkPost, Mandrill and Resend sign. Empty keeps it.":
+    "Nur SendGrid, Mailgun, SparkPost, Mandrill und Resend signieren. Leer behält ihn.",
   Optional: "Optional",
   "Only 500 campaigns are shown.": "Nur 500 Kampagnen werden gezeigt.",
   Orange: "Orange",
@@ -227,7 +279,10 @@ export const german: Catalog = {
   "Other email": "Andere E-Mail",
   "Pass rate": "Anteil bestanden",
   "Passed DMARC": "DMARC bestanden",
+  "Password (stored)": "Passwort (gespeichert)",
+  "Point the MX record of the domain to {mx}.": "Den MX-Eintrag der Domain auf {mx} richten.",
   Port: "Port",
+  "Port (optional)": "Port (optional)",
   "Postmark calls it the server API token. It is under Servers › API Tokens.":
     "Postmark nennt ihn Server-API-Token. Er steht unter Servers › API Tokens.",
   "Proves that the domain belongs to your organization. Keep this record.":
@@ -236,24 +291,34 @@ export const german: Catalog = {
     "Beweist {provider}, dass die Domain Ihnen gehört. Behalten Sie diesen Eintrag.",
   "Passphrase (optional)": "Passwort (optional)",
   "Previous month": "Voriger Monat",
+  "Publish the MX record that the provider shows for the domain.":
+    "Den MX-Eintrag veröffentlichen, den der Anbieter für die Domain zeigt.",
   Purple: "Lila",
+  "Read {ago}": "Gelesen {ago}",
   "Readable for": "Lesbar für",
   "Readable until": "Lesbar bis",
+  "Receive email for {name}": "E-Mails für {name} empfangen",
   Received: "Empfangen",
   "Received emails": "Empfangene E-Mails",
   "Receives bounces, and aligns SPF with your domain.":
     "Nimmt Rückläufer entgegen und richtet SPF an Ihrer Domain aus.",
+  "Receiving, Create route: forward to the URL, with &format=mime at its end.":
+    "Receiving, Create route: an die URL weiterleiten, mit &format=mime am Ende.",
   "Records and reports": "Einträge und Berichte",
   Recurring: "Wiederkehrend",
   Red: "Rot",
   Region: "Region",
+  "Remove bounce mailbox": "Bounce-Postfach entfernen",
   "Remove the field": "Feld entfernen",
+  "Remove the signing key": "Signaturschlüssel entfernen",
+  "Replace the URLs": "URLs ersetzen",
   "Replies and other email that your sites received":
     "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
   Reply: "Antwort",
   "Report about a domain": "Bericht über eine Domain",
   "Reported by": "Gemeldet von",
   "Reports: {number}": "Berichte: {number}",
+  "SMTP server": "SMTP-Server",
   "SPF counts for the domain of your provider only. Its return address can use your domain.":
     "SPF gilt nur für die Domain Ihres Anbieters. Dessen Rücksendeadresse kann Ihre " +
     "Domain verwenden.",
@@ -261,6 +326,7 @@ export const german: Catalog = {
   "Revoke message": "Nachricht widerrufen",
   "Revoke the message to {toEmail}": "Die Nachricht an {toEmail} widerrufen",
   Revoked: "Widerrufen",
+  STARTTLS: "STARTTLS",
   "Search campaigns": "Kampagnen suchen",
   Seasons: "Jahreszeiten",
   "Secret access key": "Geheimer Zugriffsschlüssel",
@@ -273,11 +339,20 @@ export const german: Catalog = {
   Server: "Server",
   "Session token": "Sitzungstoken",
   Set: "Übernehmen",
+  "Set up how your sites receive email": "Einrichten, wie Ihre Websites E-Mails empfangen",
+  ["Settings, Inbound Parse: add your domain with the URL, and turn on “POST the raw, " +
+    "full MIME message”."]:
+    "Settings, Inbound Parse: Domain mit der URL hinzufügen und „POST the raw, full MIME " +
+    "message“ einschalten.",
+  "Signing key of the provider (optional)": "Signaturschlüssel des Anbieters (optional)",
+  "Signing key of the provider (stored)": "Signaturschlüssel des Anbieters (gespeichert)",
   Signs: "Zeichen",
   Sources: "Quellen",
   Space: "Abstand",
   "Started {time}": "Begonnen {time}",
   "Starts {time}": "Beginnt {time}",
+  "Stop reading": "Nicht mehr lesen",
+  "TLS from the start": "TLS von Anfang an",
   "TLS reports": "TLS-Berichte",
   "TLS reports of the last 30 days": "TLS-Berichte der letzten 30 Tage",
   "Tell it to the recipient in another way, such as by phone.":
@@ -317,8 +392,10 @@ export const german: Catalog = {
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
+  "The folder could not be opened: {reason}": "Der Ordner konnte nicht geöffnet werden: {reason}",
   "The key of the account, or the sending key of the domain.":
     "Der Schlüssel des Kontos oder der Versandschlüssel der Domain.",
+  "The last email came {ago}, from {email}.": "Die letzte E-Mail kam {ago}, von {email}.",
   "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
   "The record for TLS reports is not valid: it needs one rua.":
     "Der Eintrag für TLS-Berichte ist ungültig: Er braucht eine rua.",
@@ -326,6 +403,12 @@ export const german: Catalog = {
   "The page behind the link asks for the passphrase.":
     "Die Seite hinter dem Link fragt nach dem Passwort.",
   "The recipient": "Die Empfängerin oder der Empfänger",
+  "The server could not be reached: {reason}": "Der Server ist nicht erreichbar: {reason}",
+  "The server failed to return an email: {reason}":
+    "Der Server hat eine E-Mail nicht geliefert: {reason}",
+  "The server refused the login: {reason}": "Der Server hat die Anmeldung abgelehnt: {reason}",
+  "The service must not connect to the address of this server.":
+    "Der Dienst darf sich nicht mit der Adresse dieses Servers verbinden.",
   "There is no sequence.": "Es gibt keine Automation.",
   "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
@@ -341,9 +424,16 @@ export const german: Catalog = {
   "Type the whole address, such as https://shop.example/a.png":
     "Geben Sie die ganze Adresse ein, etwa https://shop.example/a.png",
   Underline: "Unterstrichen",
+  "Unencrypted, in your own network": "Unverschlüsselt, im eigenen Netz",
   "Unsubscribe link": "Abmeldelink",
   "Unsubscribed by email": "Per E-Mail abgemeldet",
+  "Use a subdomain such as in.shop.example, so that your usual mailboxes stay as they are.":
+    "Nehmen Sie eine Subdomain wie in.shop.example, damit Ihre üblichen Postfächer " +
+    "bleiben, wie sie sind.",
   "Used by:": "Benutzt von:",
+  "Webhooks: add the URL for the event email.received.":
+    "Webhooks: die URL für das Ereignis email.received hinzufügen.",
+  "What happens with it": "Was damit geschieht",
   "What mailbox providers ask": "Was Postfachanbieter verlangen",
   "What you typed is not saved.": "Ihre Eingabe ist nicht gespeichert.",
   "Where the identity is verified, such as us-east-1.":
@@ -352,6 +442,9 @@ export const german: Catalog = {
     "re_."]:
     "Mit Versandzugriff. Mit vollem Zugriff lassen sich ungewisse E-Mails nachschlagen. Er " +
     "beginnt mit re_.",
+  "Who receives it": "Wer sie empfängt",
+  "With its files, from your default sender. Answers of machines and spam are left out.":
+    "Mit den Dateien, vom Standardabsender. Antworten von Maschinen und Spam werden ausgelassen.",
   "With the permission Mail Send. It begins with SG.":
     "Mit der Berechtigung Mail Send. Er beginnt mit SG.",
   "With the permission Transmissions: Read/Write.":
@@ -368,6 +461,7 @@ export const german: Catalog = {
   "Without it: outbound, the stream for transactional emails.":
     "Ohne Angabe: outbound, der Strom für Transaktions-E-Mails.",
   "Without it: the address of the sender.": "Ohne Angabe: die Adresse des Absenders.",
+  Working: "Funktioniert",
   "Write a secure message": "Eine sichere Nachricht schreiben",
   "Write something": "Schreiben Sie etwas",
   "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",
@@ -414,6 +508,7 @@ export const german: Catalog = {
     "Massenversender, auch wenn Sie später weniger senden.",
   "You send Gmail less than 5,000 emails a day.":
     "Sie senden weniger als 5.000 E-Mails am Tag an Gmail.",
+  "Your own mail server or program": "Eigener Mailserver oder eigenes Programm",
   "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
   "Your host name in links that Pennymail tracks, below a verified domain.":
     "Ihr Hostname in Links, die Pennymail erfasst, unter einer bestätigten Domain.",
@@ -2749,6 +2844,8 @@ export const german: Catalog = {
   "Reply received": "Antwort empfangen",
   "Report schedule": "Berichtszeitplan",
   "Reported as spam": "Als Spam gemeldet",
+  "receive replies bounce mailbox imap forward mx":
+    "empfangen Antworten Bounce-Postfach IMAP weiterleiten MX",
   "reported by the provider": "vom Anbieter gemeldet",
   "Reported contacts": "Kontakte des Berichts",
   Reports: "Berichte",
@@ -3266,6 +3363,7 @@ export const german: Catalog = {
     "Der Kontakt verlässt alle Listen, Segmente und Automationen. Was an ihn gesendet " +
     "wurde, bleibt im Protokoll. Das lässt sich nicht rückgängig machen.",
   "The contact matches conditions": "Der Kontakt erfüllt Bedingungen",
+  "the SMTP server": "SMTP-Server",
   "the contact was added": "Datum des Hinzufügens",
   ["The credentials are deleted. Templates, campaigns and sequences that use this sender " +
     "cannot be sent until they have another one."]:
@@ -4050,6 +4148,8 @@ export const german: Catalog = {
   "{message}: choose another one.": "{message}: Bitte neu auswählen.",
   "{milliseconds} ms": "{milliseconds} ms",
   "{minutes} minutes": "{minutes} Minuten",
+  "{n, plural, one {# email was} other {# emails were}} left out":
+    "{n, plural, one {# E-Mail wurde} other {# E-Mails wurden}} ausgelassen",
   "{name} added.": "{name} hinzugefügt.",
   "{name} can be edited here, but not all of it can be shown as it was:":
     "{name} lässt sich hier bearbeiten, aber nicht alles erscheint wie im Original:",
@@ -4147,6 +4247,8 @@ export const german: Catalog = {
     "{waiting, plural, one {# Kontakt ist bei Schritt {step}, der gelöscht wird. Er macht " +
     "mit Schritt {continuesAt} des Entwurfs weiter.} other {# Kontakte sind bei Schritt " +
     "{step}, der gelöscht wird. Sie machen mit Schritt {continuesAt} des Entwurfs weiter.}}",
+  "{user} is not read any more, and its password is deleted. Its email stays there.":
+    "{user} wird nicht mehr gelesen, und das Passwort wird gelöscht. Die E-Mails bleiben dort.",
   "{waiting, plural, one {# contact is} other {# contacts are}} at step {step}, which changes.":
     "{waiting, plural, one {# Kontakt ist} other {# Kontakte sind}} bei Schritt {step}, " +
     "der sich ändert.",

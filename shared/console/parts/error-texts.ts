@@ -180,6 +180,30 @@ const fieldTexts: readonly [RegExp, (found: string[]) => string][] = [
     /^must name a public (address|host)/,
     () => t("Enter an address that everybody can reach, not one of a private network."),
   ],
+  [
+    /^The address of the server is not allowed/,
+    () => t("The service must not connect to the address of this server."),
+  ],
+  [
+    /^The server could not be reached: (.*)$/,
+    ([reason]) => t("The server could not be reached: {reason}", { reason }),
+  ],
+  [
+    /^The server refused the login: (.*)$/,
+    ([reason]) => t("The server refused the login: {reason}", { reason }),
+  ],
+  [
+    /^The folder (?:for read email )?could not be (?:opened|used): (.*)$/,
+    ([reason]) => t("The folder could not be opened: {reason}", { reason }),
+  ],
+  [
+    /^The server (?:stopped while it was read|did not return an email): (.*)$/,
+    ([reason]) => t("The server failed to return an email: {reason}", { reason }),
+  ],
+  [
+    /^is required if host, port, tls or user change$/,
+    () => t("Enter the password again, because the server or user has changed."),
+  ],
   [/^must be a domain name/, () => t("Enter a domain, such as shop.example.")],
   [/^must be a colour/, () => t("Enter a colour, such as #1f5fbf.")],
   [/^must be a language tag/, () => t("Enter a language, such as de or pt-BR.")],

@@ -95,7 +95,7 @@ export const InboundEmailDetail = InboundEmail.extend({
 }).meta({ id: "InboundEmailDetail" });
 export type InboundEmailDetail = z.output<typeof InboundEmailDetail>;
 
-interface StoredFile {
+export interface InboundFile {
   filename: string;
   type: string;
   size: number;
@@ -121,7 +121,7 @@ export interface InboundEmailItem extends CompressedValue {
   contactId?: number | undefined;
   isSpam?: boolean | undefined;
   spamScore?: number | undefined;
-  files: StoredFile[];
+  files: InboundFile[];
   receivedAt: string;
   /** What follows from the mail was done. */
   done?: true;

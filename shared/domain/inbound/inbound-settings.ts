@@ -40,9 +40,9 @@ export const InboundSettings = z
         "List-Unsubscribe header, so mail programs can unsubscribe by an email. `null`: none.",
     ),
     forwardTo: EmailAddress.nullable().describe(
-      "Address that gets the text of each email of a person, sent with the default sending " +
-        "config and charged like other email. At most 500 an hour; answers of machines, spam and " +
-        "email that was forwarded before are left out. `null`: none.",
+      "Address that gets the text and the files of each email of a person, sent with the default " +
+        "sending config and charged like other email. At most 500 an hour; answers of machines, " +
+        "spam and email that was forwarded before are left out. `null`: none.",
     ),
     signingKeySet: z
       .boolean()

@@ -46,10 +46,9 @@ export function InboundEmails() {
         empty={
           <EmptyState title={t("No email received yet")}>
             <p>
-              {t(
-                "Let your provider pass on received email: the guide “Inbound email” of the API " +
-                  "reference says how.",
-              )}
+              <Link to="/settings/{-$section}" params={{ section: "inbound" }}>
+                {t("Set up how your sites receive email")}
+              </Link>
             </p>
           </EmptyState>
         }

@@ -38,6 +38,12 @@ const sections: Record<string, Section> = {
     right: "sending:read",
     Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
   },
+  inbound: {
+    label: t("Inbound"),
+    words: t("receive replies bounce mailbox imap forward mx"),
+    right: "credentials:read",
+    Screen: lazy(async () => ({ default: (await import("./inbound.tsx")).InboundSettingsScreen })),
+  },
   sites: {
     label: t("Sites"),
     words: t("brands frequency cap"),

@@ -13,7 +13,7 @@ import { maxContentLength, typeOf } from "../attachment-types.ts";
 import type { AttachmentInput } from "./attachment-input.ts";
 
 export const maxFileBytes = 10 * 1024 * 1024;
-const maxTotalBytes = 25 * 1024 * 1024;
+export const maxTotalBytes = 25 * 1024 * 1024;
 export const maxImportBytes = 1024 ** 3;
 /** An attachment of accepted mail: `blob` holds its bytes. */
 export interface StoredAttachment {
@@ -34,8 +34,9 @@ export interface AttachmentFile {
   type: string;
   size: number;
   contentId?: string | undefined;
+  /** Either these bytes, or a blob of an upload or of received mail. */
   bytes?: Buffer;
-  upload?: Upload;
+  upload?: Pick<Upload, "blob">;
 }
 
 /** Checks all and stores nothing: 400 when a file is not base64, too big, or not uploaded. */
