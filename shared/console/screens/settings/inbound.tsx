@@ -103,7 +103,8 @@ function ReceiveCard({ site, settings }: SettingsProps & { site: Site }) {
   const [chosen, setChosen] = useState<InboundProvider>();
   const [replaced, setReplaced] = useState<InboundSettings>();
   const replacing = useChange({
-    run: () => api.inboundEmails.updateInboundSettings(site.id, { replaceUrls: true }),
+    run: ({ siteId }: InboundSettings) =>
+      api.inboundEmails.updateInboundSettings(siteId, { replaceUrls: true }),
     refreshes,
     onDone: () => setReplaced(undefined),
   });
