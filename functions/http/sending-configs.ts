@@ -190,25 +190,29 @@ export const sendingConfigs = routeGroup("sending-configs", [
       mailbox: await configureMailbox.findMailbox(caller, params.id),
     }),
   }),
-  route("PUT /sending-configs/:id/bounce-mailbox", "Set the bounce mailbox of a sending config", {
-    operationId: "setBounceMailbox",
-    needsVerifiedEmail: true,
-    auditedValues: ["host", "user", "folder", "afterReading"],
-    description:
-      "Logs in to the mailbox by IMAP, opens its folder, and stores the settings if that works. " +
-      "New email is then read every 10 minutes, and treated like email that a provider posts to " +
-      "a URL of the site: reports of mail servers become events of the sends. The first reading " +
-      "is at once, and reads the email of the last 30 days. A mailbox that fails is tried again " +
-      "after growing pauses of up to 6 hours. Send the same settings again to read at once.",
-    body: BounceMailboxSettings,
-    returns: BounceMailbox,
-    errors: {
-      400: "The server cannot be reached or refuses: `details` names the field that is to blame.",
-      404: "The sending config or the site does not exist.",
-      409: "Someone else changed the mailbox at the same time: read it and try again.",
+  route(
+    "PUT /sending-configs/:id/bounce-mailbox",
+    "Set or change the bounce mailbox of a sending config",
+    {
+      operationId: "updateBounceMailbox",
+      needsVerifiedEmail: true,
+      auditedValues: ["host", "user", "folder", "afterReading"],
+      description:
+        "Logs in to the mailbox by IMAP, opens its folder, and stores the settings if that works. " +
+        "New email is then read every 10 minutes, and treated like email that a provider posts to " +
+        "a URL of the site: reports of mail servers become events of the sends. The first reading " +
+        "is at once, and reads the email of the last 30 days. A mailbox that fails is tried again " +
+        "after growing pauses of up to 6 hours. Send the same settings again to read at once.",
+      body: BounceMailboxSettings,
+      returns: BounceMailbox,
+      errors: {
+        400: "The server cannot be reached or refuses: `details` names the field that is to blame.",
+        404: "The sending config or the site does not exist.",
+        409: "Someone else changed the mailbox at the same time: read it and try again.",
+      },
+      handle: ({ caller, params, body }) => configureMailbox.setMailbox(caller, params.id, body),
     },
-    handle: ({ caller, params, body }) => configureMailbox.setMailbox(caller, params.id, body),
-  }),
+  ),
   route(
     "DELETE /sending-configs/:id/bounce-mailbox",
     "Remove the bounce mailbox of a sending config",

@@ -601,7 +601,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   deleteSuppression: suppressed,
   checkSuppression: suppressed,
   exportSuppressions: suppressed,
-  setBounceMailbox: async (world) => ({ body: await mailboxSettings(world) }),
+  updateBounceMailbox: async (world) => ({ body: await mailboxSettings(world) }),
   getBounceMailbox: doFirst(setMailbox),
   deleteBounceMailbox: doFirst(setMailbox),
   listInboundEmails: withRecord("inbound-emails"),

@@ -4,6 +4,7 @@ import type { OperationObject, Parameter } from "./document.ts";
 import { audienceExamples } from "./examples/accounts-and-audience.ts";
 import { analyticsExamples } from "./examples/analytics-and-billing.ts";
 import { campaignExamples } from "./examples/content-and-campaigns.ts";
+import { domainExamples } from "./examples/domain-figures.ts";
 import { csvOf, requestExample, responseBodyExample } from "./examples/files.ts";
 import { answersByStatus, queuedJob, responseOverrides } from "./examples/operation-overrides.ts";
 import { sendingExamples } from "./examples/sending.ts";
@@ -186,6 +187,7 @@ export const schemaExamples: Record<string, unknown> = {
   ...campaignExamples,
   ...sendingExamples,
   ...analyticsExamples,
+  ...domainExamples,
 };
 const placeholderText = "string";
 const parameterExamples: Record<string, string> = {

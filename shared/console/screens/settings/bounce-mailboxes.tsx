@@ -172,7 +172,7 @@ function MailboxDialog({ row: { sender, mailbox }, siteId, onClose }: MailboxDia
   const [afterReading, setAfterReading] = useState<AfterReading>(mailbox?.afterReading ?? "keep");
   const saving = useChange({
     run: () =>
-      api.sendingConfigs.setBounceMailbox(sender.id, {
+      api.sendingConfigs.updateBounceMailbox(sender.id, {
         siteId: mailbox?.siteId ?? siteId,
         host: host.value,
         ...(port !== "" && { port }),

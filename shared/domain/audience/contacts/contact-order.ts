@@ -7,7 +7,7 @@ import type { ContactFilter } from "./contact-listing.ts";
 
 export const ContactOrder = z.object({
   sort: z
-    .enum(["createdAt", "email"])
+    .enum(["email", "createdAt"])
     .optional()
     .describe(
       "`createdAt`: by the time at which they were added, only without filters other than " +

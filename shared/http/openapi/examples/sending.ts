@@ -244,6 +244,23 @@ const InboundEmail = {
   attachmentCount: 0,
   receivedAt: "2026-11-30T10:12:31.207Z",
 };
+const BounceMailbox = {
+  siteId: 1,
+  host: "imap.shop.example",
+  port: 993,
+  tls: "tls",
+  user: "bounces@shop.example",
+  folder: "INBOX",
+  afterReading: "keep",
+  moveTo: null,
+  state: "working",
+  lastError: null,
+  failingSince: null,
+  lastReadAt: "2026-12-01T08:50:02.310Z",
+  nextReadAt: "2026-12-01T09:00:02.310Z",
+  skippedEmails: 0,
+};
+
 const Person = {
   contact: Contact,
   scoreLog: [ScoreEntry],
@@ -403,4 +420,5 @@ export const sendingExamples: Record<string, unknown> = {
   DnsRecord,
   DomainDetail: { ...Domain, dnsRecords: [DnsRecord] },
   ConnectedStep,
+  BounceMailbox,
 };

@@ -1,0 +1,95 @@
+// Example records of one shop, by the id of their schema: what receivers say about a domain.
+const results = {
+  messages: 1204,
+  passed: 1187,
+  passRate: 0.986,
+  dkimAligned: 1187,
+  spfAligned: 0,
+  quarantined: 12,
+  rejected: 0,
+};
+
+export const domainExamples: Record<string, unknown> = {
+  DmarcReports: {
+    from: "2026-11-01",
+    to: "2026-11-30",
+    reports: 58,
+    ...results,
+    sourceCount: 2,
+    sources: [
+      {
+        ip: "203.0.113.7",
+        dkimDomain: null,
+        spfDomain: "old-server.example",
+        messages: 17,
+        passed: 0,
+        passRate: 0,
+        dkimAligned: 0,
+        spfAligned: 0,
+        quarantined: 12,
+        rejected: 0,
+        reporters: ["google.com"],
+        lastDay: "2026-11-29",
+      },
+      {
+        ip: "198.51.100.20",
+        dkimDomain: "shop.example",
+        spfDomain: "sendgrid.net",
+        messages: 1187,
+        passed: 1187,
+        passRate: 1,
+        dkimAligned: 1187,
+        spfAligned: 0,
+        quarantined: 0,
+        rejected: 0,
+        reporters: ["google.com", "Yahoo"],
+        lastDay: "2026-11-30",
+      },
+    ],
+    reporters: [{ reporter: "google.com", messages: 1204, passed: 1187, passRate: 0.986 }],
+    days: [{ date: "2026-11-30", messages: 40, passed: 40, passRate: 1 }],
+  },
+  TlsReports: {
+    from: "2026-11-01",
+    to: "2026-11-30",
+    reports: 30,
+    successful: 5326,
+    failed: 3,
+    failureRate: 0.0006,
+    failures: [
+      {
+        result: "certificate-expired",
+        host: "mx1.shop.example",
+        sessions: 3,
+        reporters: ["Google Inc."],
+        lastDay: "2026-11-30",
+      },
+    ],
+    days: [{ date: "2026-11-30", successful: 177, failed: 3 }],
+  },
+  DomainAdvice: {
+    checkedAt: "2026-11-30T09:00:00.000Z",
+    dailyPeak: { date: "2026-11-24", messages: 3120 },
+    complaintRates: [
+      { mailboxProvider: "Yahoo", delivered: 4200, complained: 2, complaintRate: 0.0005 },
+    ],
+    checks: [
+      {
+        name: "dkim",
+        result: "pass",
+        reason: "dkim_found",
+        message: "Email is signed with DKIM.",
+        isRequired: true,
+        found: null,
+      },
+      {
+        name: "dmarc",
+        result: "fail",
+        reason: "dmarc_missing",
+        message: "The domain has no DMARC record: publish one, at first with p=none.",
+        isRequired: true,
+        found: null,
+      },
+    ],
+  },
+};
