@@ -15,6 +15,7 @@ import { moveHistory } from "../../shared/domain/privacy/move-history.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as checkDomain from "../../shared/domain/senders/domains/check-domain.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
+import { checkTrackingDomain } from "../../shared/domain/sending/tracking-domains/check-tracking-domain.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { type Job, queues } from "../../shared/queues.ts";
 
@@ -33,10 +34,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "convert-field": convertField,
   "merge-contact": ({ orgId, contactId }) => moveHistory(orgId, contactId),
   "check-domain": ({ orgId, domainId }) => checkDomain.checkDomain(orgId, domainId),
-  "check-tracking-domain": async (job) =>
-    (await import("../../shared/domain/sending/tracking-domains/check.ts")).checkTrackingDomain(
-      job,
-    ),
+  "check-tracking-domain": checkTrackingDomain,
   "pull-suppressions": ({ orgId, configId }) => pullSuppressions(orgId, configId),
   "read-mailbox": ({ orgId, configId }) => readMailbox(orgId, configId),
   "fold-mail-log": foldMailLog,

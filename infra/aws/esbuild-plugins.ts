@@ -131,6 +131,7 @@ export const lazyModules = [
   "functions/mcp-catalog.ts",
   "shared/http/reference/scalar-script.ts",
   "shared/domain/sending/secure-messages/notice.ts",
+  "shared/domain/sending/tracking-domains/check-tracking-domain.ts",
   "shared/domain/delivery-events/event-files.ts",
   "shared/domain/privacy/site-erasure.ts",
   "shared/adapters/s3/objects.ts",

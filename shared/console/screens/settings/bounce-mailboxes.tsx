@@ -1,6 +1,6 @@
 import { Button, NumberInput, PasswordInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { BounceMailbox, SendingConfig, SetBounceMailboxRequest } from "pennymail";
+import type { BounceMailbox, SendingConfig, UpdateBounceMailboxRequest } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
@@ -140,8 +140,8 @@ function MailboxState({ mailbox, timezone }: MailboxStateProps) {
   );
 }
 
-type Tls = NonNullable<SetBounceMailboxRequest["tls"]>;
-type AfterReading = NonNullable<SetBounceMailboxRequest["afterReading"]>;
+type Tls = NonNullable<UpdateBounceMailboxRequest["tls"]>;
+type AfterReading = NonNullable<UpdateBounceMailboxRequest["afterReading"]>;
 
 const tlsChoices: { value: Tls; label: string }[] = [
   { value: "tls", label: t("TLS from the start") },
