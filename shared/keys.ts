@@ -430,6 +430,8 @@ export const keys = {
     itemKey(`${org}#DOMAINREPORTS#${domain}`, `${kind}#${date}`), // expires
   countedReport: (org: number, identity: string) =>
     itemKey(`${org}#COUNTEDREPORT#${sha256(identity)}`), // expires
+  // The access to Google Postmaster Tools, with its key (encrypted).
+  postmasterTools: (org: number) => itemKey(`${org}#POSTMASTER`),
   // The mailbox that a sending config reads by IMAP, with its password (encrypted).
   bounceMailbox: (org: number, config: number) => itemKey(`${org}#MAILBOX`, zeroPad(config)),
   // -> the only endpoint with this URL
@@ -631,6 +633,7 @@ export const dueWorkKinds = [
   "PULL",
   "MAILBOX",
   "TRACKINGDOMAIN",
+  "POSTMASTER",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

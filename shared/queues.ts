@@ -145,6 +145,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("pull-suppressions"), orgId: Id, configId: Id }),
   /** Reads new mail of the bounce mailbox of a sending config. */
   z.object({ job: z.literal("read-mailbox"), orgId: Id, configId: Id }),
+  /** Reads what Gmail says about the domains of an organization. */
+  z.object({ job: z.literal("pull-postmaster-figures"), orgId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
   /** Moves a log of the recipient index into its buckets. */
@@ -175,6 +177,7 @@ export const jobSeconds = {
   "check-tracking-domain": 60,
   "pull-suppressions": 60,
   "read-mailbox": 90,
+  "pull-postmaster-figures": 90,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
   "chain-audit-log": 120,

@@ -84,6 +84,7 @@ export const groupRights: Record<string, GroupRights> = {
   mfa: rightsIn("account"),
   org: rightsIn("organization"),
   plans: rightsIn("payment"),
+  "postmaster-tools": senderRights,
   providers: senderRights,
   "rate-limit": rightsIn("organization"),
   // Some reports list contacts.

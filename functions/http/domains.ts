@@ -4,6 +4,11 @@ import * as domainAdvice from "../../shared/domain/analytics/domain-advice.ts";
 import { AnalyticsPeriod, periodEndingOn } from "../../shared/domain/analytics/periods.ts";
 import * as readReports from "../../shared/domain/senders/domain-reports/read-reports.ts";
 import * as domainsOf from "../../shared/domain/senders/domains/domains.ts";
+import {
+  getPostmasterStats,
+  PostmasterStats,
+} from "../../shared/domain/senders/postmaster-tools/read-figures.ts";
+import * as postmasterTools from "../../shared/domain/senders/postmaster-tools/settings.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 
@@ -78,12 +83,60 @@ export const domains = routeGroup("domains", [
     handle: ({ caller, params, query }) =>
       readReports.getTlsReports(caller, params.id, spanOf(query)),
   }),
+  route("GET /domains/:id/postmaster-stats", "Get what Gmail says about a domain", {
+    operationId: "getPostmasterStats",
+    description:
+      "Returns the figures of Google Postmaster Tools: how much email users report as spam, and " +
+      "how much is authenticated, encrypted and refused. They are pulled daily with the key of " +
+      "PUT /postmaster-tools; the last days are pulled again, because Gmail completes them late. " +
+      "They are kept for 100 days.",
+    query: ReportQuery,
+    returns: PostmasterStats,
+    handle: ({ caller, params, query }) => getPostmasterStats(caller, params.id, spanOf(query)),
+  }),
   route("DELETE /domains/:id", "Delete a sender domain", {
     description: "Its sending configs stay.",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
       await domainsOf.remove(caller, id);
       return { id, deleted: true as const };
+    },
+  }),
+  route("GET /postmaster-tools", "Get the access to Google Postmaster Tools", {
+    operationId: "getPostmasterTools",
+    description: "Returns the service account and the state of its pulls, without its key.",
+    returns: z.object({
+      postmasterTools: postmasterTools.PostmasterTools.nullable().describe(
+        "The access, or `null` if none is set.",
+      ),
+    }),
+    handle: async ({ caller }) => ({ postmasterTools: await postmasterTools.findAccess(caller) }),
+  }),
+  route("PUT /postmaster-tools", "Set the access to Google Postmaster Tools", {
+    operationId: "updatePostmasterTools",
+    needsVerifiedEmail: true,
+    auditedValues: ["delegatedUser"],
+    description:
+      "Logs in to Google with the key of a service account, lists the domains that it may read, " +
+      "and stores the key if that works. Figures of the organization's domains are then pulled " +
+      "at once and every day. Send it again to pull at once.",
+    body: postmasterTools.PostmasterAccess,
+    returns: postmasterTools.PostmasterTools,
+    errors: {
+      400: "The key is not valid, or Google refuses it.",
+      409: "Someone else changed the access at the same time: read it and try again.",
+      502: "Google does not respond, or limits the requests. Try again later.",
+    },
+    handle: ({ caller, body }) => postmasterTools.setAccess(caller, body),
+  }),
+  route("DELETE /postmaster-tools", "Remove the access to Google Postmaster Tools", {
+    operationId: "deletePostmasterTools",
+    description:
+      "Deletes the key and ends the pulls. Figures that were pulled stay until they expire.",
+    returns: Deleted,
+    handle: async ({ caller }) => {
+      await postmasterTools.removeAccess(caller);
+      return { id: caller.orgId, deleted: true as const };
     },
   }),
 ]);

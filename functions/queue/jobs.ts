@@ -14,6 +14,7 @@ import { readMailbox } from "../../shared/domain/inbound/read-mailbox.ts";
 import { moveHistory } from "../../shared/domain/privacy/move-history.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as checkDomain from "../../shared/domain/senders/domains/check-domain.ts";
+import * as pullFigures from "../../shared/domain/senders/postmaster-tools/pull-figures.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { checkTrackingDomain } from "../../shared/domain/sending/tracking-domains/check-tracking-domain.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
@@ -37,6 +38,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "check-tracking-domain": checkTrackingDomain,
   "pull-suppressions": ({ orgId, configId }) => pullSuppressions(orgId, configId),
   "read-mailbox": ({ orgId, configId }) => readMailbox(orgId, configId),
+  "pull-postmaster-figures": ({ orgId }) => pullFigures.pullPostmasterFigures(orgId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
   "chain-audit-log": ({ orgId }) => chainEntries(orgId),

@@ -48,6 +48,7 @@ import * as submissions from "./forms/submissions.ts";
 import { enqueueMailboxRead } from "./inbound/mailbox-reads.ts";
 import { enqueueMerge } from "./privacy/merge-job.ts";
 import * as enqueueCheck from "./senders/domains/enqueue-check.ts";
+import { enqueueFiguresPull } from "./senders/postmaster-tools/pull-times.ts";
 import { enqueuePull } from "./senders/suppression-pull-times.ts";
 import * as lanes from "./sending/bulk/lanes.ts";
 import type { DayId } from "./sending/daily-counters.ts";
@@ -235,6 +236,7 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
   STEPTASK: ({ orgId, taskId }) => enqueueTask({ orgId, taskId: taskId! }),
   SUPPRESSION: ({ orgId, email }) => softSuppressions.liftDue(orgId, email!),
   PULL: ({ orgId, id }) => enqueuePull(orgId, id!),
+  POSTMASTER: ({ orgId }) => enqueueFiguresPull(orgId),
   MAILBOX: ({ orgId, configId }) => enqueueMailboxRead(orgId, configId!),
   TRACKINGDOMAIN: ({ orgId, siteId }) => enqueueTrackingCheck({ orgId, siteId: siteId! }),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),

@@ -117,7 +117,10 @@ export const resources: Record<string, Resource> = {
   imports: { description: "Import jobs for contacts." },
   providers: { description: "Email providers and the credentials that each needs." },
   "sending-configs": { description: "Accounts at email providers that email is sent with." },
-  domains: { description: "Sender domains with their DNS records and tracking settings." },
+  domains: {
+    description: "Sender domains with their DNS records, settings and reports.",
+    paths: ["/domains", "/postmaster-tools"],
+  },
   plans: { description: "Plans, and the plan of the organization with its usage." },
   billing: { description: "Subscription, invoices, credits and payment." },
   compliance: {

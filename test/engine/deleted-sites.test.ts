@@ -55,7 +55,9 @@ const exceptions = [
   ..."dashboard docs domains events health inbound invitations jobs mcp members mfa openapi.json".split(
     " ",
   ),
-  ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
+  ..."org photos plans postmaster-tools providers rate-limit reset-password roles secure".split(
+    " ",
+  ),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
   ..."segment sso stock-photos suppressions system t tracking unsubscribe validate".split(" "),
   ..."verify-email view webhooks wh why".split(" "),

@@ -452,6 +452,12 @@ const testedElsewhere: { queue: QueueName; job?: JobName; file: string; title: s
   },
   {
     queue: "jobs",
+    job: "pull-postmaster-figures",
+    file: "postmaster-tools",
+    title: "loses no day wherever a worker crashes: %s",
+  },
+  {
+    queue: "jobs",
     job: "write-event-files",
     file: "event-files",
     title: "a file is the same when its worker %s at any step",

@@ -53,6 +53,7 @@ const requestFor = (
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
   if (route.path.endsWith("/bounce-mailbox"))
     Object.assign(given, { siteId: id, host: "imap.shop.example", user: "ada", password: "a" });
+  if (route.path.endsWith("/postmaster-tools")) Object.assign(given, { serviceAccountKey: "{}" });
   if (route.key.startsWith("PUT") && route.path.endsWith("/steps"))
     Object.assign(given, { stepsVersion: 0, steps: [] });
   if (route.key.startsWith("PUT") && route.path.endsWith("/draft"))

@@ -1,8 +1,9 @@
-// The service with stand-ins for Stripe, Pexels and the domain registry, so that the examples of
+// The service with stand-ins for Stripe, Google, Pexels and the domain registry, so that the examples of
 // the OpenAPI document work.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { operatorEmail } from "./api-client.ts";
+import { startFakeGoogle } from "./fake-google.ts";
 import { type RunningTestService, startServiceProcess } from "./service-process.ts";
 import {
   type FakeStripe,
@@ -54,7 +55,7 @@ export async function startExampleServices(
   const fakes = createFakeServices();
   await new Promise<void>((resolve) => fakes.listen(0, "127.0.0.1", resolve));
   const other = `http://127.0.0.1:${(fakes.address() as AddressInfo).port}`;
-  const stripe = await startFakeStripe();
+  const [stripe, google] = await Promise.all([startFakeStripe(), startFakeGoogle()]);
   const service = await startServiceProcess({
     ...{
       STRIPE_URL: stripe.url,
@@ -62,6 +63,7 @@ export async function startExampleServices(
       STRIPE_WEBHOOK_SECRET: webhookSecret,
     },
     ...{ PEXELS_API_KEY: "key", PEXELS_URL: other, RDAP_URL: other, DNS_SERVERS: "127.0.0.1:9" },
+    PROVIDER_URL_GOOGLE: google.url,
     ...{ ADDRESS_LIMIT_PER_MINUTE: "1000000", LOGIN_FAILURES_PER_ADDRESS: "1000000" },
     OPERATORS: operatorEmail,
     ...settings,
@@ -69,6 +71,7 @@ export async function startExampleServices(
   const stop = async () => {
     await service.stop();
     stripe.stop();
+    google.close();
     fakes.close();
   };
   return { service, stripe, stop };

@@ -2,6 +2,7 @@
 // of an app or a state, by operationId. Each returns replacements for parts of the example.
 import { Secret, TOTP } from "otpauth";
 import { expectStatus, password, request, signedUp, waitForMail } from "./api-client.ts";
+import { keyFile } from "./fake-google.ts";
 import type { ExampleWorld } from "./openapi-example-world.ts";
 import type { FakeStripe } from "./stripe/fake-stripe.ts";
 import { tinyPicture } from "./tiny-picture.ts";
@@ -604,6 +605,10 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   updateBounceMailbox: async (world) => ({ body: await mailboxSettings(world) }),
   getBounceMailbox: doFirst(setMailbox),
   deleteBounceMailbox: doFirst(setMailbox),
+  updatePostmasterTools: async () => ({ body: { serviceAccountKey: keyFile() } }),
+  getPostmasterTools: doFirst(async (world) => {
+    await world.callAndExpect("PUT", "/postmaster-tools", { serviceAccountKey: keyFile() });
+  }),
   listInboundEmails: withRecord("inbound-emails"),
   getInboundEmail: withRecord("inbound-emails"),
   listSecureMessages: withRecord("secure-messages"),

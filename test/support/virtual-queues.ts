@@ -106,6 +106,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   DOMAIN: jobs,
   PULL: jobs,
   MAILBOX: jobs,
+  POSTMASTER: jobs,
   MAILLOG: jobs,
   AUDIT: jobs,
   CAMPAIGNAUDIT: jobs,

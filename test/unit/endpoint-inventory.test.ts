@@ -49,6 +49,8 @@ const extras = [
   "GET /secure/files/{file}",
   // what mailbox providers ask and report
   "GET /domains/{id}/advice",
+  "GET /domains/{id}/postmaster-stats",
+  ...["GET", "PUT", "DELETE"].map((method) => `${method} /postmaster-tools`),
   ...["GET /domains/{id}/dmarc-reports", "GET /domains/{id}/tls-reports"],
   ...["GET /inbound-emails", "GET /inbound-emails/{id}"], // email that people sent
   ...["GET /inbound-settings/{siteId}", "PUT /inbound-settings/{siteId}"],

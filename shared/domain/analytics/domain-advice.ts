@@ -14,6 +14,7 @@ import { type DmarcReports, getDmarcReports } from "../senders/domain-reports/re
 import type { DomainRecord } from "../senders/domains/check-domain.ts";
 import { type DomainDetail, findDetail } from "../senders/domains/domains.ts";
 import { standardNames } from "../senders/domains/standards.ts";
+import { getPostmasterStats } from "../senders/postmaster-tools/read-figures.ts";
 import * as dailyTotals from "./daily-totals.ts";
 import { adviceMessages, adviceReasons, type OwnReason } from "./domain-advice-texts.ts";
 import { toMetrics } from "./mail-metrics.ts";
@@ -86,6 +87,13 @@ export const DomainAdvice = z
         "Complaints of the last 30 days in all sites that the caller can see, highest rate " +
           "first, at most 20. Gmail does not report single complaints.",
       ),
+    gmailSpamRate: z
+      .number()
+      .nullable()
+      .describe(
+        "Highest spam rate of the last 7 days for which Gmail reported one to Postmaster Tools, " +
+          "0 to 1, or `null`.",
+      ),
     checks: z.array(AdviceCheck).describe("Required checks first."),
   })
   .meta({ id: "DomainAdvice" });
@@ -94,23 +102,26 @@ export type DomainAdvice = z.output<typeof DomainAdvice>;
 /** Throws 404. */
 export async function getAdvice(caller: CallerScope, id: number): Promise<DomainAdvice> {
   const domain = await records.find<DomainRecord>("DOMAIN", caller, id);
-  const [detail, reports, figures] = await Promise.all([
+  const span = periodEndingOn("30d", now().toISOString().slice(0, 10));
+  const [detail, reports, figures, { recentSpamRate }] = await Promise.all([
     findDetail(caller, id),
-    getDmarcReports(caller, id, periodEndingOn("30d", now().toISOString().slice(0, 10))),
+    getDmarcReports(caller, id, span),
     readFigures(caller),
+    getPostmasterStats(caller, id, span),
   ]);
   const { dailyPeak, complaintRates } = figures;
   return {
     checkedAt: domain.lastCheckedAt,
     dailyPeak,
     complaintRates: complaintRates.slice(0, maxProviders),
+    gmailSpamRate: recentSpamRate,
     checks: [
       checkDkim(detail, reports),
       checkSpf(detail),
       checkDmarc(detail),
       checkAlignment(reports),
       checkOneClick(),
-      checkComplaints(complaintRates),
+      checkComplaints(complaintRates, recentSpamRate),
       checkVolume(dailyPeak),
       ...checkStandards(domain),
     ],
@@ -208,9 +219,17 @@ const checkOneClick = (): AdviceCheck =>
     ? required("one_click_unsubscribe", "pass", { reason: "one_click_set" })
     : required("one_click_unsubscribe", "fail", { reason: "one_click_needs_https" });
 
-/** `rates` begin with the highest. */
-function checkComplaints(rates: DomainAdvice["complaintRates"]): AdviceCheck {
-  const worst = rates.find(({ delivered }) => delivered >= minDelivered);
+/** `rates` begin with the highest. Gmail's own rate needs no minimum of emails. */
+function checkComplaints(
+  rates: DomainAdvice["complaintRates"],
+  gmailRate: number | null,
+): AdviceCheck {
+  const counted = rates.find(({ delivered }) => delivered >= minDelivered);
+  const reported =
+    gmailRate === null ? undefined : { mailboxProvider: "Gmail", complaintRate: gmailRate };
+  const [worst] = [counted, reported]
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => b.complaintRate - a.complaintRate);
   if (!worst) return required("spam_rate", "unknown", { reason: "spam_rate_unknown" });
   const { mailboxProvider, complaintRate } = worst;
   const found = `${mailboxProvider}: ${toPercent(complaintRate)}`;
