@@ -198,11 +198,12 @@ export const sendingConfigs = routeGroup("sending-configs", [
       needsVerifiedEmail: true,
       auditedValues: ["host", "user", "folder", "afterReading"],
       description:
-        "Logs in to the mailbox by IMAP, opens its folder, and stores the settings if that works. " +
-        "New email is then read every 10 minutes, and treated like email that a provider posts to " +
-        "a URL of the site: reports of mail servers become events of the sends. The first reading " +
-        "is at once, and reads the email of the last 30 days. A mailbox that fails is tried again " +
-        "after growing pauses of up to 6 hours. Send the same settings again to read at once.",
+        "Logs in to the mailbox by IMAP, opens its folder, and stores the settings if that " +
+        "works. New email is then read every 10 minutes, and treated like email that a provider " +
+        "posts to a URL of the site: reports of mail servers become events of the sends. The " +
+        "first reading is at once, and reads the email of the last 30 days. A mailbox that fails " +
+        "is tried again after growing pauses of up to 6 hours. Send the same settings again to " +
+        "read at once.",
       body: BounceMailboxSettings,
       returns: BounceMailbox,
       errors: {

@@ -67,12 +67,40 @@ export const domainExamples: Record<string, unknown> = {
     ],
     days: [{ date: "2026-11-30", successful: 177, failed: 3 }],
   },
+  PostmasterTools: {
+    clientEmail: "mail@shop-123456.iam.gserviceaccount.com",
+    delegatedUser: null,
+    state: "working",
+    lastError: null,
+    failingSince: null,
+    lastPulledAt: "2026-11-30T06:00:00.000Z",
+    nextPullAt: "2026-12-01T06:00:00.000Z",
+    domains: ["shop.example"],
+  },
+  PostmasterStats: {
+    from: "2026-11-01",
+    to: "2026-11-30",
+    state: "shared",
+    recentSpamRate: 0.0008,
+    days: [
+      {
+        date: "2026-11-27",
+        spamRate: 0.0008,
+        spfRate: 0.998,
+        dkimRate: 1,
+        dmarcRate: 0.998,
+        tlsRate: 1,
+        deliveryErrorRate: 0.002,
+      },
+    ],
+  },
   DomainAdvice: {
     checkedAt: "2026-11-30T09:00:00.000Z",
     dailyPeak: { date: "2026-11-24", messages: 3120 },
     complaintRates: [
       { mailboxProvider: "Yahoo", delivered: 4200, complained: 2, complaintRate: 0.0005 },
     ],
+    gmailSpamRate: 0.0008,
     checks: [
       {
         name: "dkim",
