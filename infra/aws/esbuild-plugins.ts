@@ -130,6 +130,7 @@ export const lazyModules = [
   "functions/openapi-document.ts",
   "functions/mcp-catalog.ts",
   "shared/http/reference/scalar-script.ts",
+  "shared/domain/senders/postmaster-tools/pull-figures.ts",
   "shared/domain/sending/secure-messages/notice.ts",
   "shared/domain/sending/tracking-domains/check-tracking-domain.ts",
   "shared/domain/delivery-events/event-files.ts",
