@@ -16,7 +16,7 @@ import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as checkDomain from "../../shared/domain/senders/domains/check-domain.ts";
 import * as pullFigures from "../../shared/domain/senders/postmaster-tools/pull-figures.ts";
 import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
-import * as tracking from "../../shared/domain/sending/tracking-domains/check-tracking-domain.ts";
+import { checkTrackingDomain } from "../../shared/domain/sending/tracking-domains/check-host.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { type Job, queues } from "../../shared/queues.ts";
 
@@ -35,7 +35,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "convert-field": convertField,
   "merge-contact": ({ orgId, contactId }) => moveHistory(orgId, contactId),
   "check-domain": ({ orgId, domainId }) => checkDomain.checkDomain(orgId, domainId),
-  "check-tracking-domain": tracking.checkTrackingDomain,
+  "check-tracking-domain": checkTrackingDomain,
   "pull-suppressions": ({ orgId, configId }) => pullSuppressions(orgId, configId),
   "read-mailbox": ({ orgId, configId }) => readMailbox(orgId, configId),
   "pull-postmaster-figures": ({ orgId }) => pullFigures.pullPostmasterFigures(orgId),

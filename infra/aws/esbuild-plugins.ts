@@ -132,7 +132,7 @@ export const lazyModules = [
   "shared/http/reference/scalar-script.ts",
   "shared/domain/senders/postmaster-tools/pull-figures.ts",
   "shared/domain/sending/secure-messages/notice.ts",
-  "shared/domain/sending/tracking-domains/check-tracking-domain.ts",
+  "shared/domain/sending/tracking-domains/check-host.ts",
   "shared/domain/delivery-events/event-files.ts",
   "shared/domain/privacy/site-erasure.ts",
   "shared/adapters/s3/objects.ts",

@@ -16,7 +16,7 @@ import { removeSite } from "../../shared/domain/identity/remove-site.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { getHostOwner } from "../../shared/domain/identity/tracking-hosts.ts";
 import { assignTrackingDomain } from "../../shared/domain/sending/tracking-domains/assign.ts";
-import { checkTrackingDomain } from "../../shared/domain/sending/tracking-domains/check-tracking-domain.ts";
+import { checkTrackingDomain } from "../../shared/domain/sending/tracking-domains/check-host.ts";
 import { dueShards, keys } from "../../shared/keys.ts";
 import { runWorkers, useVirtualQueues } from "../support/campaigns.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
