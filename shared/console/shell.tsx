@@ -267,9 +267,8 @@ function useOrganizationSwitch() {
       return api.account.switchOrganization({ organizationId });
     },
     onSuccess: async () => {
-      queryClient.clear();
       await router.navigate({ to: "/", ignoreBlocker: true });
-      await router.invalidate();
+      await Promise.all([queryClient.resetQueries(), router.invalidate()]);
     },
     onError: (error) => {
       if (error instanceof PennymailError && error.ssoUrl) location.assign(error.ssoUrl);
