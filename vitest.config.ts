@@ -24,6 +24,7 @@ const slowFiles = [
   // Long histories, and what they cost. The other crash tests of npm test crash at a few points.
   "test/engine/accepted-sends.test.ts",
   "test/engine/campaign-crashes.test.ts",
+  "test/engine/campaign-failover.test.ts",
   "test/engine/campaign-request-units.test.ts",
   "test/engine/conflicts.test.ts",
   "test/engine/contact-actions.test.ts",
