@@ -361,7 +361,8 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
       page.getByRole("link", { name }).locator("iframe").contentFrame();
     const title = picture("Letter 38").getByRole("heading", { includeHidden: true });
     expect(await title.textContent()).toBe("Issue 38");
-    expect(await title.evaluate("(one) => getComputedStyle(one).color")).toBe("rgb(0, 90, 0)");
+    const color = "getComputedStyle(document.querySelector('h1')).color";
+    expect(await title.evaluate(color)).toBe("rgb(0, 90, 0)");
     await picture("Letter 39").getByText("Only <b>text</b>").waitFor();
     expect(await page.evaluate("window.hacked")).toBe(undefined);
     const drawn = page.locator("iframe");
