@@ -606,6 +606,16 @@ const jobs = {
   "Getting ready": "Wird vorbereitet",
 };
 
+/** Why a domain of tracked links is not used. */
+const trackingDomains = {
+  "No verified domain of the organization is {name} or above it":
+    "Keine bestätigte Domain der Organisation ist {name} oder steht darüber",
+  "DNS has no address for {name}: publish the record":
+    "Das DNS hat keine Adresse für {name}: Veröffentlichen Sie den Eintrag",
+  "{name} does not lead to this service: a link there was answered with {status}":
+    "{name} führt nicht zu diesem Dienst: Ein Link dort wurde mit {status} beantwortet",
+};
+
 export const germanAnswers: Readonly<Record<string, string>> = {
   ...roles,
   ...playbooks,
@@ -616,4 +626,5 @@ export const germanAnswers: Readonly<Record<string, string>> = {
   ...checks,
   ...timeline,
   ...jobs,
+  ...trackingDomains,
 };

@@ -6,7 +6,7 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DnsRow } from "../../parts/dns-records.tsx";
@@ -282,19 +282,22 @@ const recordStates = { pending: "pending", verified: "found", failing: "wrong" }
 function TrackingRecord({ state }: { state: TrackingDomainState }) {
   const { status, reason, record } = state;
   return (
-    <ul className="dns">
-      <DnsRow
-        record={{
-          ...record,
-          purpose: "tracking",
-          provider: null,
-          required: true,
-          state: recordStates[status],
-          found: [],
-          note: reason,
-          link: null,
-        }}
-      />
-    </ul>
+    <>
+      <ul className="dns">
+        <DnsRow
+          record={{
+            ...record,
+            purpose: "tracking",
+            provider: null,
+            required: true,
+            state: recordStates[status],
+            found: [],
+            note: null,
+            link: null,
+          }}
+        />
+      </ul>
+      {reason && <p className="quiet">{ofService(reason)}</p>}
+    </>
   );
 }
