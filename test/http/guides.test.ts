@@ -376,7 +376,8 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
     const { commands, results, folder } = openGuide("Custom domain and DNS", {
       "sending-configs/4": `sending-configs/${sendingConfigs[0]!.id}`,
     });
-    const [add, show, startWarmUp] = commands;
+    const [add, show] = commands;
+    const startWarmUp = commands.find(({ text }) => text.includes("warmUp"));
     const reader = { folder, env };
     const [added] = await runCommands([add!, results[0]!], reader);
     const { id, dnsRecords } = JSON.parse(added!).data as {
