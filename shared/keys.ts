@@ -634,6 +634,7 @@ export const dueWorkKinds = [
   "MAILBOX",
   "TRACKINGDOMAIN",
   "POSTMASTER",
+  "EVENTHOUR",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

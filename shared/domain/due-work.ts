@@ -205,10 +205,8 @@ const resumeByKind: Record<SingleWorkKind, (item: DueWorkItem) => Promise<void>>
     enqueue(queues.forward, [{ orgId, webhookId: webhookId!, batch: batch! }], {
       group: webhookId!,
     }),
-  OUTBOX: ({ hour, siteId, ...item }) =>
-    hour === undefined
-      ? enqueueLeftEvents(item)
-      : enqueueHour({ orgId: item.orgId, siteId: siteId!, hour }),
+  OUTBOX: enqueueLeftEvents,
+  EVENTHOUR: ({ orgId, siteId, hour }) => enqueueHour({ orgId, siteId: siteId!, hour: hour! }),
   SEQUENCE: ({ orgId, sequenceId }) => sequenceTasks.enqueueTask(orgId, sequenceId!),
   DAY: ({ of }) => dailyRollups.rollUpDay(...of!),
   REPORT: ({ orgId, id }) => reportSchedules.enqueueReport(orgId, id!),

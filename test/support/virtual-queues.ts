@@ -107,6 +107,7 @@ const queueOfDueWork: Record<DueWorkKind, { name: string }> = {
   PULL: jobs,
   MAILBOX: jobs,
   POSTMASTER: jobs,
+  EVENTHOUR: jobs,
   MAILLOG: jobs,
   AUDIT: jobs,
   CAMPAIGNAUDIT: jobs,

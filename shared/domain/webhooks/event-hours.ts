@@ -73,7 +73,7 @@ async function registerHour(id: HourId, isOpen: Write): Promise<void> {
   if (registeredHours.get(name)) return;
   const item: EventHour = { ...id, part: 0 };
   const due = indexAttributes(
-    indexes.due("OUTBOX", dueShardOf(siteId)),
+    indexes.due("EVENTHOUR", dueShardOf(siteId)),
     closesAt(hour).toISOString(),
   );
   await transact(
