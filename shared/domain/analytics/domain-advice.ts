@@ -101,9 +101,9 @@ export type DomainAdvice = z.output<typeof DomainAdvice>;
 
 /** Throws 404. */
 export async function getAdvice(caller: CallerScope, id: number): Promise<DomainAdvice> {
-  const domain = await records.find<DomainRecord>("DOMAIN", caller, id);
   const span = periodEndingOn("30d", now().toISOString().slice(0, 10));
-  const [detail, reports, figures, { recentSpamRate }] = await Promise.all([
+  const [domain, detail, reports, figures, { recentSpamRate }] = await Promise.all([
+    records.find<DomainRecord>("DOMAIN", caller, id),
     findDetail(caller, id),
     getDmarcReports(caller, id, span),
     readFigures(caller),

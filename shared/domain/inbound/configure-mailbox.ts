@@ -25,8 +25,10 @@ export async function findMailbox(
   caller: CallerScope,
   configId: number,
 ): Promise<BounceMailbox | null> {
-  await sendingConfigs.find(caller, configId);
-  const item = await get<BounceMailboxItem>(keys.bounceMailbox(caller.orgId, configId));
+  const [item] = await Promise.all([
+    get<BounceMailboxItem>(keys.bounceMailbox(caller.orgId, configId)),
+    sendingConfigs.find(caller, configId),
+  ]);
   return item ? toApi(item) : null;
 }
 
@@ -40,10 +42,12 @@ export async function setMailbox(
   { password, moveTo, ...settings }: BounceMailboxSettings,
 ): Promise<BounceMailbox> {
   const { orgId } = caller;
-  await sendingConfigs.find(caller, configId);
-  await sites.find(caller, settings.siteId);
   const key = keys.bounceMailbox(orgId, configId);
-  const before = await get<BounceMailboxItem>(key);
+  const [before] = await Promise.all([
+    get<BounceMailboxItem>(key),
+    sendingConfigs.find(caller, configId),
+    sites.find(caller, settings.siteId),
+  ]);
   const server = { ...settings, port: settings.port ?? (settings.tls === "tls" ? 993 : 143) };
   const secret = password ?? (await storedPassword(before, server));
   await check(toServer(server, secret), { ...server, moveTo: moveTo ?? undefined });

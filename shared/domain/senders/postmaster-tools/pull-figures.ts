@@ -1,6 +1,6 @@
-// Pulls the figures of Postmaster Tools and stores them by domain and day. Days are stored oldest
-// first, and each pull begins before the newest stored day, so a crash loses none; storing a day
-// again changes nothing.
+// Pulls the figures of Postmaster Tools and stores them by domain and day. Each pull begins before
+// the newest stored day of the domain, and stores its days in one transaction, so a crash loses
+// none; storing a day again changes nothing.
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { getMany, query, transact, update, write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, epochSeconds, now } from "../../../clock.ts";
@@ -77,11 +77,12 @@ async function pullDomain(
       return [];
     },
   );
-  for (const { date, figures } of days) {
+  const writes = days.map(({ date, figures }) => {
     const expires = epochSeconds(addSeconds(keptSeconds, new Date(`${date}T00:00:00Z`)));
     const key = keys.domainReportDay(orgId, id, { kind: postmasterKind, date });
-    await write(update(key, { set: { ...figures, expires } }));
-  }
+    return update(key, { set: { ...figures, expires } });
+  });
+  await write(...writes);
 }
 
 async function findNewestDate(
