@@ -14,6 +14,7 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { LogTabs } from "./log-tabs.tsx";
 import { OriginLink, useOriginNames } from "./origin.tsx";
+import { recipientColumn } from "./recipient-column.tsx";
 import { SendPanel } from "./send-panel.tsx";
 import { WhyAnswer } from "./why-answer.tsx";
 
@@ -74,16 +75,7 @@ const columnsIn = (
   timezone: string,
   findName: ReturnType<typeof useOriginNames>,
 ): Column<Send>[] => [
-  {
-    label: t("Recipient"),
-    className: "c-main",
-    render: ({ toEmail, subject }) => (
-      <span className="who">
-        <b>{toEmail}</b>
-        <span>{subject}</span>
-      </span>
-    ),
-  },
+  recipientColumn,
   {
     label: t("Status"),
     className: "c-status",

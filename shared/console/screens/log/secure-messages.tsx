@@ -18,6 +18,7 @@ import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { LogTabs } from "./log-tabs.tsx";
+import { recipientColumn } from "./recipient-column.tsx";
 import { SendSecureMessage } from "./send-secure-message.tsx";
 
 /** Messages that only a page shows, and what became of them. */
@@ -79,16 +80,7 @@ const stateOf = ({ status, viewCount }: SecureMessage): string => {
 };
 
 const columnsIn = (timezone: string): Column<SecureMessage>[] => [
-  {
-    label: t("Recipient"),
-    className: "c-main",
-    render: ({ toEmail, subject }) => (
-      <span className="who">
-        <b>{toEmail}</b>
-        <span>{subject}</span>
-      </span>
-    ),
-  },
+  recipientColumn,
   {
     label: t("Status"),
     className: "c-status",

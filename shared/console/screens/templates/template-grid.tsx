@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
@@ -7,7 +7,7 @@ import type { PagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { formatAgo } from "../../format.ts";
 import { t } from "../../language/translate.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { PagedGrid } from "../../parts/paged-grid.tsx";
 
 interface TemplateGridProps {
   list: PagedRows<TemplateMeta>;
@@ -17,40 +17,31 @@ interface TemplateGridProps {
 }
 
 /** Templates with a small picture of each. */
-export function TemplateGrid({ list, timezone, empty }: TemplateGridProps) {
-  const { rows, hasMore, error, isStale, onScroll } = list;
-  if (!rows.length && !hasMore && !error) return <>{empty}</>;
-  return (
-    <>
-      <ErrorNote error={error} />
-      <ul className="template-grid" aria-label={t("Templates")} aria-busy={isStale}>
-        {rows.map(({ id, name, subject, version, updatedAt }) => (
-          <li key={id}>
-            <Link to="/templates/$id" params={{ id }}>
-              <Thumbnail id={id} version={version} />
-              <b>{name}</b>
-              <span>{subject}</span>
-              <small>{formatAgo(updatedAt, timezone)}</small>
-            </Link>
-          </li>
-        ))}
-        {!rows.length && hasMore && <Skeleton h={260} />}
-      </ul>
-      {rows.length > 0 && hasMore && (
-        <Button variant="default" className="start" onClick={() => onScroll(rows.length)}>
-          {t("Show more")}
-        </Button>
-      )}
-    </>
-  );
-}
+export const TemplateGrid = ({ list, timezone, empty }: TemplateGridProps) => (
+  <PagedGrid
+    label={t("Templates")}
+    className="template-grid"
+    list={list}
+    keyOf={({ id }) => id}
+    skeletonHeight={260}
+    empty={empty}
+    render={({ id, name, subject, version, updatedAt }) => (
+      <Link to="/templates/$id" params={{ id }}>
+        <Thumbnail id={id} version={version} />
+        <b>{name}</b>
+        <span>{subject}</span>
+        <small>{formatAgo(updatedAt, timezone)}</small>
+      </Link>
+    )}
+  />
+);
 
 /** The width of an email in a mail program, which the picture shows smaller. */
 const emailWidth = 640;
 
 /**
- * The email as its recipients get it, while it is in view: far more frames would slow the page
- * down. The name beside it says to screen readers what it is.
+ * Shows the email as its recipients get it, only while it is in view: a frame for each template
+ * would slow the page down. Screen readers read the name beside it.
  */
 function Thumbnail({ id, version }: Pick<TemplateMeta, "id" | "version">) {
   const box = useRef<HTMLDivElement>(null);
