@@ -606,6 +606,87 @@ const jobs = {
   "Getting ready": "Wird vorbereitet",
 };
 
+/** What the checks of a domain found. */
+const domainAdvice = {
+  "Almost all email passes DMARC.": "Fast alle E-Mails bestehen DMARC.",
+  "BIMI needs the DMARC policy quarantine or reject for all email (no pct below 100).":
+    "BIMI braucht die DMARC-Richtlinie quarantine oder reject für alle E-Mails (kein pct " +
+    "unter 100).",
+  "Complaints are below 0.1 %.": "Beschwerden liegen unter 0,1 %.",
+  ["Complaints are over 0.1 %. From 0.3 %, mailbox providers refuse email: write less " +
+    "often to people who do not open it."]:
+    "Beschwerden liegen über 0,1 %. Ab 0,3 % weisen Postfachanbieter E-Mails ab: " +
+    "Schreiben Sie seltener an Personen, die sie nicht öffnen.",
+  ["Complaints are over 0.3 %, so mailbox providers may refuse email: stop writing to " +
+    "people who did not ask for it."]:
+    "Beschwerden liegen über 0,3 %; Postfachanbieter können E-Mails abweisen: Schreiben " +
+    "Sie nicht mehr an Personen, die nicht darum gebeten haben.",
+  "DNS did not answer.": "DNS hat nicht geantwortet.",
+  "Email is signed with DKIM.": "E-Mails sind mit DKIM signiert.",
+  "It was not checked yet.": "Noch nicht geprüft.",
+  "Mailbox providers send DMARC reports.": "Postfachanbieter senden DMARC-Berichte.",
+  "Marketing email has one-click unsubscribe.":
+    "Marketing-E-Mails haben die Abmeldung mit einem Klick.",
+  "Much email with your domain in From does not pass DMARC: look at its sources in the reports.":
+    "Viele E-Mails mit Ihrer Domain im Absender bestehen DMARC nicht: Sehen Sie sich " +
+    "deren Quellen in den Berichten an.",
+  "No DKIM key was found: publish the records of your provider.":
+    "Kein DKIM-Schlüssel gefunden: Veröffentlichen Sie die Einträge Ihres Anbieters.",
+  "No DMARC report has come yet, so nobody knows whether email passes.":
+    "Es ist noch kein DMARC-Bericht gekommen; ob E-Mails bestehen, ist also nicht bekannt.",
+  "One-click unsubscribe needs HTTPS: set PUBLIC_URL to an address that begins with https://.":
+    "Die Abmeldung mit einem Klick braucht HTTPS: Setzen Sie PUBLIC_URL auf eine " +
+    "Adresse, die mit https:// beginnt.",
+  "Other mail servers send TLS reports.": "Andere Mailserver senden TLS-Berichte.",
+  "SPF counts for the domain of your provider only. Its return address can use your domain.":
+    "SPF gilt nur für die Domain Ihres Anbieters. Dessen Rücksendeadresse kann Ihre " +
+    "Domain verwenden.",
+  "SPF counts for your domain.": "SPF gilt für Ihre Domain.",
+  "The BIMI record is not valid: it needs one logo, as https address of an SVG file.":
+    "Der BIMI-Eintrag ist ungültig: Er braucht ein Logo als https-Adresse einer SVG-Datei.",
+  "The BIMI record is valid.": "Der BIMI-Eintrag ist gültig.",
+  "The BIMI record says that the domain shows no logo.":
+    "Der BIMI-Eintrag sagt, dass die Domain kein Logo zeigt.",
+  "The DKIM records are only shown at the provider: name their selectors to have them checked.":
+    "Die DKIM-Einträge zeigt nur der Anbieter: Nennen Sie deren Selektoren, damit sie " +
+    "geprüft werden.",
+  "The DMARC record is not valid.": "Der DMARC-Eintrag ist ungültig.",
+  "The DMARC record names no address for reports (rua).":
+    "Der DMARC-Eintrag nennt keine Adresse für Berichte (rua).",
+  "The MTA-STS policy could not be read at its https address.":
+    "Die MTA-STS-Richtlinie ist unter ihrer https-Adresse nicht lesbar.",
+  "The MTA-STS policy does not name all mail servers of the domain.":
+    "Die MTA-STS-Richtlinie nennt nicht alle Mailserver der Domain.",
+  "The MTA-STS policy is not valid.": "Die MTA-STS-Richtlinie ist ungültig.",
+  "The MTA-STS policy is valid and enforced.": "Die MTA-STS-Richtlinie ist gültig und verbindlich.",
+  "The MTA-STS policy is valid, but not in the mode enforce.":
+    "Die MTA-STS-Richtlinie ist gültig, aber nicht im Modus enforce.",
+  "The MTA-STS record is not valid: it needs v=STSv1 and an id.":
+    "Der MTA-STS-Eintrag ist ungültig: Er braucht v=STSv1 und eine id.",
+  "The SPF record is wrong: publish the one that is shown with the DNS records.":
+    "Der SPF-Eintrag ist falsch: Veröffentlichen Sie den, der bei den DNS-Einträgen steht.",
+  "The domain has a DMARC record.": "Die Domain hat einen DMARC-Eintrag.",
+  "The domain has no BIMI record, which shows your logo at some mailbox providers.":
+    "Die Domain hat keinen BIMI-Eintrag, mit dem manche Postfachanbieter Ihr Logo zeigen.",
+  "The domain has no DMARC record: publish one, at first with p=none.":
+    "Die Domain hat keinen DMARC-Eintrag: Veröffentlichen Sie einen, zunächst mit p=none.",
+  "The domain has no MTA-STS record, which makes others encrypt email to you.":
+    "Die Domain hat keinen MTA-STS-Eintrag, der andere zur Verschlüsselung verpflichtet.",
+  "The domain has no record for TLS reports.": "Die Domain hat keinen Eintrag für TLS-Berichte.",
+  "The record for TLS reports is not valid: it needs one rua.":
+    "Der Eintrag für TLS-Berichte ist ungültig: Er braucht eine rua.",
+  "Too little email was delivered for a rate of complaints.":
+    "Für eine Beschwerderate wurden zu wenige E-Mails zugestellt.",
+  "You are a bulk sender for Gmail, so everything that is required here applies.":
+    "Für Gmail sind Sie ein Massenversender; alles, was hier verlangt wird, gilt für Sie.",
+  ["You send Gmail almost 5,000 emails a day. From there its rules for bulk senders " +
+    "apply, and go on to apply when you send less."]:
+    "Sie senden fast 5.000 E-Mails am Tag an Gmail. Ab da gelten die Regeln für " +
+    "Massenversender, auch wenn Sie später weniger senden.",
+  "You send Gmail less than 5,000 emails a day.":
+    "Sie senden weniger als 5.000 E-Mails am Tag an Gmail.",
+};
+
 /** Why a domain of tracked links is not used. */
 const trackingDomains = {
   "No verified domain of the organization is {name} or above it":
@@ -626,5 +707,6 @@ export const germanAnswers: Readonly<Record<string, string>> = {
   ...checks,
   ...timeline,
   ...jobs,
+  ...domainAdvice,
   ...trackingDomains,
 };

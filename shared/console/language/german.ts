@@ -78,7 +78,6 @@ export const german: Catalog = {
   "Address, A to Z": "Adresse, A bis Z",
   "Address, Z to A": "Adresse, Z bis A",
   "Address for bounces": "Adresse für Rückläufer",
-  "Almost all email passes DMARC.": "Fast alle E-Mails bestehen DMARC.",
   "After {days, plural, one {# day} other {# days}}, the message is deleted.":
     "Nach {days, plural, one {# Tag} other {# Tagen}} wird die Nachricht gelöscht.",
   ["An SMTP server reports bounces by email. Enter the mailbox of its return path, and " +
@@ -93,9 +92,6 @@ export const german: Catalog = {
     "Wer die URL kennt, kann hier E-Mails ablegen. Behandeln Sie sie daher wie ein Passwort.",
   "As Mailgun knows it, such as mg.example.com.": "Wie Mailgun sie kennt, etwa mg.example.com.",
   Attention: "Achtung",
-  "BIMI needs the DMARC policy quarantine or reject for all email (no pct below 100).":
-    "BIMI braucht die DMARC-Richtlinie quarantine oder reject für alle E-Mails (kein pct " +
-    "unter 100).",
   "Because of your policy": "Wegen Ihrer Richtlinie",
   Blue: "Blau",
   "Bounce mailboxes": "Bounce-Postfächer",
@@ -105,15 +101,6 @@ export const german: Catalog = {
   Calendar: "Kalender",
   "Check and save": "Prüfen und speichern",
   "Complaint report": "Bericht über eine Beschwerde",
-  "Complaints are below 0.1 %.": "Beschwerden liegen unter 0,1 %.",
-  ["Complaints are over 0.1 %. From 0.3 %, mailbox providers refuse email: write less " +
-    "often to people who do not open it."]:
-    "Beschwerden liegen über 0,1 %. Ab 0,3 % weisen Postfachanbieter E-Mails ab: " +
-    "Schreiben Sie seltener an Personen, die sie nicht öffnen.",
-  ["Complaints are over 0.3 %, so mailbox providers may refuse email: stop writing to " +
-    "people who did not ask for it."]:
-    "Beschwerden liegen über 0,3 %; Postfachanbieter können E-Mails abweisen: Schreiben " +
-    "Sie nicht mehr an Personen, die nicht darum gebeten haben.",
   Connections: "Verbindungen",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
     "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
@@ -130,10 +117,8 @@ export const german: Catalog = {
   "Created {time}": "Erstellt {time}",
   "DMARC reports": "DMARC-Berichte",
   "DMARC reports of the last 30 days": "DMARC-Berichte der letzten 30 Tage",
-  "DNS did not answer.": "DNS hat nicht geantwortet.",
   "Delete it": "Löschen",
   "Discard it": "Verwerfen",
-  "Email is signed with DKIM.": "E-Mails sind mit DKIM signiert.",
   ["Email receiving: add a receipt rule with the action SNS, or S3 with a topic for " +
     "email over 150 KB. Subscribe the URL to the topic by HTTPS."]:
     "Email receiving: eine Receipt Rule mit der Aktion SNS anlegen, oder S3 mit einem " +
@@ -192,7 +177,6 @@ export const german: Catalog = {
     "Er beginnt mit md-. Ein Testschlüssel nimmt E-Mails an und stellt keine zu.",
   "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
   "It must exist.": "Er muss vorhanden sein.",
-  "It was not checked yet.": "Noch nicht geprüft.",
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Its content is deleted, and its link shows nothing any more. This cannot be undone.":
     "Ihr Inhalt wird gelöscht, ihr Link zeigt nichts mehr. Das ist nicht umkehrbar.",
@@ -214,24 +198,14 @@ export const german: Catalog = {
     "Mailprogramme können dann auch mit einer E-Mail an sie abmelden. Alles an ihre " +
     "Domain wird empfangen.",
   "Mailbox of {email}": "Postfach von {email}",
-  "Mailbox providers send DMARC reports.": "Postfachanbieter senden DMARC-Berichte.",
   "Make “{name}”": "„{name}“ anlegen",
-  "Marketing email has one-click unsubscribe.":
-    "Marketing-E-Mails haben die Abmeldung mit einem Klick.",
   Meaning: "Bedeutung",
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
   "Move it to a folder": "In einen Ordner verschieben",
-  "Much email with your domain in From does not pass DMARC: look at its sources in the reports.":
-    "Viele E-Mails mit Ihrer Domain im Absender bestehen DMARC nicht: Sehen Sie sich " +
-    "deren Quellen in den Berichten an.",
   Message: "Nachricht",
   "Newest first": "Neueste zuerst",
   "Message stream": "Nachrichtenstrom",
-  "No DKIM key was found: publish the records of your provider.":
-    "Kein DKIM-Schlüssel gefunden: Veröffentlichen Sie die Einträge Ihres Anbieters.",
-  "No DMARC report has come yet, so nobody knows whether email passes.":
-    "Es ist noch kein DMARC-Bericht gekommen; ob E-Mails bestehen, ist also nicht bekannt.",
   "Next month": "Nächster Monat",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
@@ -262,9 +236,6 @@ export const german: Catalog = {
   "Often used": "Oft benutzt",
   "Oldest first": "Älteste zuerst",
   "One-click unsubscribe": "Abmeldung mit einem Klick",
-  "One-click unsubscribe needs HTTPS: set PUBLIC_URL to an address that begins with https://.":
-    "Die Abmeldung mit einem Klick braucht HTTPS: Setzen Sie PUBLIC_URL auf eine " +
-    "Adresse, die mit https:// beginnt.",
   "Only SendGrid, Mailgun, SparkPost, Mandrill and Resend sign. Empty keeps it.":
     "Nur SendGrid, Mailgun, SparkPost, Mandrill und Resend signieren. Leer behält ihn.",
   Optional: "Optional",
@@ -272,7 +243,6 @@ export const german: Catalog = {
   Orange: "Orange",
   Order: "Reihenfolge",
   "Only with temporary keys.": "Nur mit vorübergehenden Schlüsseln.",
-  "Other mail servers send TLS reports.": "Andere Mailserver senden TLS-Berichte.",
   Others: "Andere",
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
@@ -319,10 +289,6 @@ export const german: Catalog = {
   "Reported by": "Gemeldet von",
   "Reports: {number}": "Berichte: {number}",
   "SMTP server": "SMTP-Server",
-  "SPF counts for the domain of your provider only. Its return address can use your domain.":
-    "SPF gilt nur für die Domain Ihres Anbieters. Dessen Rücksendeadresse kann Ihre " +
-    "Domain verwenden.",
-  "SPF counts for your domain.": "SPF gilt für Ihre Domain.",
   "Revoke message": "Nachricht widerrufen",
   "Revoke the message to {toEmail}": "Die Nachricht an {toEmail} widerrufen",
   Revoked: "Widerrufen",
@@ -358,37 +324,6 @@ export const german: Catalog = {
   "Tell it to the recipient in another way, such as by phone.":
     "Teilen Sie es auf anderem Weg mit, etwa am Telefon.",
   "Text colour": "Textfarbe",
-  "The BIMI record is not valid: it needs one logo, as https address of an SVG file.":
-    "Der BIMI-Eintrag ist ungültig: Er braucht ein Logo als https-Adresse einer SVG-Datei.",
-  "The BIMI record is valid.": "Der BIMI-Eintrag ist gültig.",
-  "The BIMI record says that the domain shows no logo.":
-    "Der BIMI-Eintrag sagt, dass die Domain kein Logo zeigt.",
-  "The DKIM records are only shown at the provider: name their selectors to have them checked.":
-    "Die DKIM-Einträge zeigt nur der Anbieter: Nennen Sie deren Selektoren, damit sie " +
-    "geprüft werden.",
-  "The DMARC record is not valid.": "Der DMARC-Eintrag ist ungültig.",
-  "The DMARC record names no address for reports (rua).":
-    "Der DMARC-Eintrag nennt keine Adresse für Berichte (rua).",
-  "The MTA-STS policy could not be read at its https address.":
-    "Die MTA-STS-Richtlinie ist unter ihrer https-Adresse nicht lesbar.",
-  "The MTA-STS policy does not name all mail servers of the domain.":
-    "Die MTA-STS-Richtlinie nennt nicht alle Mailserver der Domain.",
-  "The MTA-STS policy is not valid.": "Die MTA-STS-Richtlinie ist ungültig.",
-  "The MTA-STS policy is valid and enforced.": "Die MTA-STS-Richtlinie ist gültig und verbindlich.",
-  "The MTA-STS policy is valid, but not in the mode enforce.":
-    "Die MTA-STS-Richtlinie ist gültig, aber nicht im Modus enforce.",
-  "The MTA-STS record is not valid: it needs v=STSv1 and an id.":
-    "Der MTA-STS-Eintrag ist ungültig: Er braucht v=STSv1 und eine id.",
-  "The SPF record is wrong: publish the one that is shown with the DNS records.":
-    "Der SPF-Eintrag ist falsch: Veröffentlichen Sie den, der bei den DNS-Einträgen steht.",
-  "The domain has a DMARC record.": "Die Domain hat einen DMARC-Eintrag.",
-  "The domain has no BIMI record, which shows your logo at some mailbox providers.":
-    "Die Domain hat keinen BIMI-Eintrag, mit dem manche Postfachanbieter Ihr Logo zeigen.",
-  "The domain has no DMARC record: publish one, at first with p=none.":
-    "Die Domain hat keinen DMARC-Eintrag: Veröffentlichen Sie einen, zunächst mit p=none.",
-  "The domain has no MTA-STS record, which makes others encrypt email to you.":
-    "Die Domain hat keinen MTA-STS-Eintrag, der andere zur Verschlüsselung verpflichtet.",
-  "The domain has no record for TLS reports.": "Die Domain hat keinen Eintrag für TLS-Berichte.",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
@@ -397,8 +332,6 @@ export const german: Catalog = {
     "Der Schlüssel des Kontos oder der Versandschlüssel der Domain.",
   "The last email came {ago}, from {email}.": "Die letzte E-Mail kam {ago}, von {email}.",
   "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
-  "The record for TLS reports is not valid: it needs one rua.":
-    "Der Eintrag für TLS-Berichte ist ungültig: Er braucht eine rua.",
   "The message to {email} is on its way.": "Die Nachricht an {email} ist unterwegs.",
   "The page behind the link asks for the passphrase.":
     "Die Seite hinter dem Link fragt nach dem Passwort.",
@@ -414,8 +347,6 @@ export const german: Catalog = {
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
-  "Too little email was delivered for a rate of complaints.":
-    "Für eine Beschwerderate wurden zu wenige E-Mails zugestellt.",
   "Times are those of {timezone}.": "Die Zeiten gelten für {timezone}.",
   Today: "Heute",
   "Type a name to make a new list.": "Geben Sie einen Namen ein, um eine neue Liste anzulegen.",
@@ -500,14 +431,6 @@ export const german: Catalog = {
     "Diese Kampagne hat keine E-Mail, die sich kopieren lässt.",
   "What does the email begin with?": "Womit beginnt die E-Mail?",
   "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
-  "You are a bulk sender for Gmail, so everything that is required here applies.":
-    "Für Gmail sind Sie ein Massenversender; alles, was hier verlangt wird, gilt für Sie.",
-  ["You send Gmail almost 5,000 emails a day. From there its rules for bulk senders " +
-    "apply, and go on to apply when you send less."]:
-    "Sie senden fast 5.000 E-Mails am Tag an Gmail. Ab da gelten die Regeln für " +
-    "Massenversender, auch wenn Sie später weniger senden.",
-  "You send Gmail less than 5,000 emails a day.":
-    "Sie senden weniger als 5.000 E-Mails am Tag an Gmail.",
   "Your own mail server or program": "Eigener Mailserver oder eigenes Programm",
   "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
   "Your host name in links that Pennymail tracks, below a verified domain.":

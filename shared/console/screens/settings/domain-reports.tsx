@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import type { AdviceCheck, DmarcReports, DmarcSource, TlsReports } from "pennymail";
 import { queries } from "../../data/queries.ts";
 import { formatDay, formatNumber, formatRate } from "../../format.ts";
-import { t } from "../../language/translate.ts";
+import { ofService, t } from "../../language/translate.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { adviceNames, adviceTexts } from "./advice-texts.ts";
+import { adviceNames } from "./advice-names.ts";
 
 const tones = {
   pass: "good",
@@ -58,16 +58,16 @@ const adviceColumns: PlainColumn<AdviceCheck>[] = [
   {
     label: t("Meaning"),
     breaks: true,
-    render: ({ reason, found }) => (
+    render: ({ message, found }) => (
       <>
-        {adviceTexts[reason]}
+        {ofService(message)}
         {found && <small className="mono">{found}</small>}
       </>
     ),
   },
 ];
 
-/** Who sent email with the domain in From, as mailbox providers report it. */
+/** Mailbox providers report who sent email with the domain in From. */
 export function DmarcSection({ domainId }: { domainId: number }) {
   const { data, error } = useQuery(queries.dmarcReports(domainId));
   if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={160} />;
