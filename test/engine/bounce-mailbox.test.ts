@@ -187,7 +187,7 @@ describe("reading", () => {
     pendingMessages.splice(0);
   });
 
-  test("counts each bounce once after the server has numbered its messages anew", async () => {
+  test("counts each bounce once after the server has given its messages new uids", async () => {
     const { caller, siteId, configId, sends, eventsOf, listKinds } = await createSmtpMails(3);
     const server = await startServer();
     for (const { bounce } of sends.slice(0, 2)) server.append(bounce);

@@ -125,7 +125,7 @@ describe("a tracking domain", () => {
     });
     await hold(bob);
     await expect(assign(ada)).rejects.toMatchObject({ code: "domain_not_verified" });
-    // Of two domains above, the nearest counts.
+    // Two verified domains are above the host: the nearest counts.
     await hold(ada);
     await hold(bob, host);
     await expect(assign(ada)).rejects.toMatchObject({ code: "domain_not_verified" });

@@ -11,9 +11,9 @@ export interface CalendarEntry {
   id: number;
   name: string;
   status: string;
-  /** Such as 2026-12-01, in the time zone of the organization. */
+  /** The day in the time zone of the organization: `2026-12-01`. */
   date: string;
-  /** Such as 09:00. */
+  /** The time of the day: `09:00`. */
   time: string;
 }
 

@@ -301,7 +301,7 @@ export const queries = {
       queryKey: ["inbound-settings", siteId],
       queryFn: () => api.inboundEmails.getInboundSettings(siteId),
     }),
-  /** Of the senders with an SMTP server. */
+  /** The senders with an SMTP server, each with its bounce mailbox. */
   bounceMailboxes: () =>
     queryOptions({
       queryKey: ["bounce-mailboxes"],
