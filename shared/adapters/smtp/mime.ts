@@ -1,6 +1,9 @@
 // Builds the text of a mail (RFC 5322, MIME) with the composer of nodemailer. The same mail always
 // has the same bytes.
+import * as base64 from "nodemailer/lib/base64";
 import MailComposer from "nodemailer/lib/mail-composer";
+import type MimeNode from "nodemailer/lib/mime-node";
+import * as quotedPrintable from "nodemailer/lib/qp";
 
 interface Address {
   email: string;
@@ -33,7 +36,14 @@ export interface MimeMail {
   date: Date;
 }
 
-export const composeMime = (mail: MimeMail): Promise<Buffer> =>
+export function composeMime(mail: MimeMail): Buffer {
+  const text = writeNode(toTree(mail));
+  const ended = text.endsWith("\n") ? text : `${text}\r\n`;
+  return Buffer.from(ended.replace(/\r?\n/g, "\r\n"), "latin1");
+}
+
+/** nodemailer decides about parts, headers and encodings. */
+export const toTree = (mail: MimeMail): MimeNode =>
   new MailComposer({
     from: toMailbox(mail.from),
     to: mail.to.map(toMailbox),
@@ -57,8 +67,28 @@ export const composeMime = (mail: MimeMail): Promise<Buffer> =>
     newline: "win",
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
-    .compile()
-    .build();
+  }).compile();
+
+/**
+ * The bytes that `build` of the node has. `build` joins several streams for each node, which takes
+ * four times the CPU time.
+ */
+function writeNode(node: MimeNode): string {
+  // Sets the boundary, too.
+  const head = `${node.buildHeaders()}\r\n\r\n`;
+  if (!node.multipart) return head + encodeContent(node);
+  const delimiter = `--${node.boundary}`;
+  const parts = node.childNodes.map((child) => `${delimiter}\r\n${writeNode(child)}\r\n`);
+  return `${head}${parts.join("")}${delimiter}--\r\n`;
+}
+
+function encodeContent(node: MimeNode): string {
+  // The tree has no files, URLs or streams.
+  const content = (node.content ?? "") as string | Buffer;
+  const encoding = node.getTransferEncoding();
+  if (encoding === "base64") return base64.wrap(base64.encode(content));
+  if (encoding === "quoted-printable") return quotedPrintable.wrap(quotedPrintable.encode(content));
+  return content.toString();
+}
 
 const toMailbox = ({ email, name = "" }: Address) => ({ address: email, name });

@@ -131,7 +131,7 @@ async function sendMail(pool: Pool, mail: SmtpMail, times: Times): Promise<SmtpR
   let message: Buffer | undefined;
   for (;;) {
     if (now() >= times.startBefore) return tooLate;
-    message ??= await composeMime(mail);
+    message ??= composeMime(mail);
     const known = takeIdle(pool);
     const session = known ?? (await open(pool.server, times));
     if ("step" in session) return session;
