@@ -2,6 +2,7 @@
 
 import * as tls from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { startCountingSmtpServer } from "../../infra/local/bench/counting-smtp-server.ts";
 import type { HandOverOutcome, Mailing } from "../../shared/providers/provider-adapter.ts";
 import { smtp } from "../../shared/providers/smtp.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
@@ -114,6 +115,21 @@ describe("a mail that the server accepts", () => {
     const many = Array.from({ length: 6 }, (_, n) => recipient(`person${n}@example.net`));
     await send(mailing(many), { poolSize: 1, mailsPerConnection: 2 });
     expect(server.connections - before).toBe(3);
+  });
+
+  it("opens no connection before the last one is closed", async () => {
+    const slow = await startCountingSmtpServer(0, 50);
+    vi.stubEnv("PROVIDER_URL_SMTP", slow.url);
+    const many = Array.from({ length: 4 }, (_, n) => recipient(`person${n}@example.net`));
+    const outcomes = await send(mailing(many), {
+      user: undefined,
+      password: undefined,
+      poolSize: 1,
+      mailsPerConnection: 1,
+    });
+    await slow.stop();
+    expect(outcomes).toMatchObject(many.map(() => ({ status: "accepted" })));
+    expect(slow.mostCallsInFlight()).toBe(1);
   });
 });
 

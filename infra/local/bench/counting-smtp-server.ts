@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type CountingProvider, createMailCounter } from "./counting-provider.ts";
 
 /**
- * Confirms each mail after `latencyMs`. A mail counts before it is confirmed. The addresses are
+ * Confirms each mail and says goodbye after `latencyMs`. A mail counts before it is confirmed. The addresses are
  * those of `startCountingProvider`.
  */
 export async function startCountingSmtpServer(
@@ -19,9 +19,15 @@ export async function startCountingSmtpServer(
     mostConnections = Math.max(mostConnections, sockets.size);
     socket.on("error", () => {});
     socket.once("close", () => sockets.delete(socket));
-    serve(socket, async (addresses) => {
+    const wait = async () => {
       if (latencyMs) await pause(latencyMs);
-      for (const email of addresses) counter.count(email);
+    };
+    serve(socket, {
+      async accept(addresses) {
+        await wait();
+        for (const email of addresses) counter.count(email);
+      },
+      leave: wait,
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,7 +52,13 @@ const replies: Record<string, string> = {
 };
 const endOfContent = "\r\n.\r\n";
 
-function serve(socket: Socket, accept: (recipients: string[]) => Promise<void>): void {
+interface SmtpSession {
+  accept(recipients: string[]): Promise<void>;
+  /** Resolves when the server may answer QUIT. */
+  leave(): Promise<void>;
+}
+
+function serve(socket: Socket, session: SmtpSession): void {
   let [received, isContent, addresses]: [string, boolean, string[]] = ["", false, []];
   const takeUntil = (mark: string): string | undefined => {
     const end = received.indexOf(mark);
@@ -60,7 +72,7 @@ function serve(socket: Socket, accept: (recipients: string[]) => Promise<void>):
     if (text === undefined) return false;
     if (isContent) {
       isContent = false;
-      await accept(addresses.splice(0));
+      await session.accept(addresses.splice(0));
       socket.write("250 Accepted\r\n");
       return true;
     }
@@ -68,6 +80,7 @@ function serve(socket: Socket, accept: (recipients: string[]) => Promise<void>):
     if (command === "MAIL" || command === "RSET") addresses = [];
     if (command === "RCPT") addresses.push(/<([^>]+)>/.exec(text)?.[1] ?? "");
     isContent = command === "DATA";
+    if (command === "QUIT") await session.leave();
     socket.write(`${replies[command] ?? "250 Ok"}\r\n`);
     if (command === "QUIT") socket.end();
     return true;

@@ -137,7 +137,7 @@ async function sendMail(pool: Pool, mail: SmtpMail, times: Times): Promise<SmtpR
     if ("step" in session) return session;
     const reply = await transact(session, mail, { message, times });
     if (canReuse(session, reply)) await release(pool, session, reply);
-    else close(session);
+    else await close(session);
     // The server had closed the idle connection.
     const isStale = known && reply.step !== "message" && isLost(reply);
     if (!isStale) return reply;
@@ -199,11 +199,19 @@ function reset({ connection, socket }: Session): Promise<boolean> {
   });
 }
 
-/** Says goodbye, and does not wait for the answer. */
-function close({ connection, socket }: Session): void {
-  socket.unref();
+const goodbyeMs = 1000;
+
+/**
+ * Says goodbye. Resolves when the connection is closed: a server with a limit counts it until then.
+ */
+async function close({ connection, socket }: Session): Promise<void> {
+  if (socket.closed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.once("close", () => resolve());
+  const timer = setTimeout(() => socket.destroy(), goodbyeMs);
   if (!connection.destroyed) connection.quit();
-  setTimeout(() => socket.destroy(), 1000).unref();
+  await promise;
+  clearTimeout(timer);
 }
 
 async function open(
