@@ -61,6 +61,12 @@ interface Report {
   valid_rates: Record<string, Record<string, { accepted: number }>>;
 }
 
+/** Random requests to each operation, besides those that examples and bounds lead to. */
+const randomRequests = Number(process.env.FUZZ_RANDOM_REQUESTS ?? 0);
+const phases = randomRequests
+  ? ["--phases", "examples,coverage,fuzzing", "--max-examples", String(randomRequests)]
+  : [];
+
 /** Calls all operations of the document. */
 export async function callOperations(run: Run): Promise<RunResult> {
   const folder = join(cache, run.name);
@@ -70,7 +76,7 @@ export async function callOperations(run: Run): Promise<RunResult> {
   writeFileSync(document, JSON.stringify(run.document));
   const report = join(folder, "report.json");
   const reports = ["--report", "json", "--report-json-path", report];
-  const command = ["--config-file", settings, "run", document, "--url", run.url];
+  const command = ["--config-file", settings, "run", document, "--url", run.url, ...phases];
   const log = join(folder, "output.txt");
   await runSchemathesis([...command, "--checks", checks.join(), ...reports], run, log);
   const { failures, errors, valid_rates }: Report = JSON.parse(readFileSync(report, "utf8"));
