@@ -65,7 +65,7 @@ interface Report {
 const randomRequests = Number(process.env.FUZZ_RANDOM_REQUESTS ?? 0);
 const phases = randomRequests
   ? ["--phases", "examples,coverage,fuzzing", "--max-examples", String(randomRequests)]
-  : [];
+  : ["--phases", "examples,coverage"];
 
 /** Calls all operations of the document. */
 export async function callOperations(run: Run): Promise<RunResult> {
