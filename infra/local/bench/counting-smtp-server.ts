@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type CountingProvider, createMailCounter } from "./counting-provider.ts";
 
 /**
- * Confirms each mail and says goodbye after `latencyMs`. A mail counts before it is confirmed. The addresses are
- * those of `startCountingProvider`.
+ * Confirms each mail and says goodbye after `latencyMs`. A mail counts before it is confirmed. The
+ * addresses are those of `startCountingProvider`.
  */
 export async function startCountingSmtpServer(
   recipients: number,

@@ -202,6 +202,7 @@ export const german: Catalog = {
   Meaning: "Bedeutung",
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
+  "More about the account": "Mehr zum Konto",
   "Move it to a folder": "In einen Ordner verschieben",
   Message: "Nachricht",
   "Newest first": "Neueste zuerst",
@@ -387,8 +388,8 @@ export const german: Catalog = {
   "Without a text, the link shows its address.": "Ohne Text zeigt der Link seine Adresse.",
   "Without it: 100.": "Ohne Angabe: 100.",
   "Without it: 5.": "Ohne Angabe: 5.",
-  "Without it: 587 with starttls, 465 with tls, 25 with none.":
-    "Ohne Angabe: 587 bei starttls, 465 bei tls, 25 bei none.",
+  "Without it: 587 with STARTTLS, 465 with TLS, 25 with none.":
+    "Ohne Angabe: 587 bei STARTTLS, 465 bei TLS, 25 bei keiner.",
   "Without it: outbound, the stream for transactional emails.":
     "Ohne Angabe: outbound, der Strom für Transaktions-E-Mails.",
   "Without it: the address of the sender.": "Ohne Angabe: die Adresse des Absenders.",
@@ -432,6 +433,8 @@ export const german: Catalog = {
   "What does the email begin with?": "Womit beginnt die E-Mail?",
   "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
   "Your own mail server or program": "Eigener Mailserver oder eigenes Programm",
+  "Your provider's help names it. None is only for a relay in your own network.":
+    "Die Hilfe Ihres Anbieters nennt sie. Keine ist nur für ein Relay im eigenen Netz.",
   "Your providers need nothing here.": "Ihre Anbieter brauchen hier nichts.",
   "Your host name in links that Pennymail tracks, below a verified domain.":
     "Ihr Hostname in Links, die Pennymail erfasst, unter einer bestätigten Domain.",
@@ -3138,10 +3141,6 @@ export const german: Catalog = {
   "Submissions of forms": "Einsendungen von Formularen",
   "Submissions of {name}": "Einsendungen von {name}",
   "Submits a form": "Sendet ein Formular ein",
-  ["starttls: after the greeting, and no email without it. tls: from the start. none: only " +
-    "for a relay in your own network."]:
-    "starttls: nach der Begrüßung, ohne sie keine E-Mail. tls: von Anfang an. none: nur für " +
-    "ein Relay im eigenen Netz.",
   "submits the form {form}": "das Formular {form} einsendet",
   Submitted: "Eingesendet",
   Subscribe: "Anmelden",

@@ -45,11 +45,8 @@ const hints: Record<string, string> = {
   "ses.region": t("Where the identity is verified, such as us-east-1."),
   "ses.configurationSet": t("The one whose SNS topic gets the events."),
   "smtp.host": t("Its name, such as smtp.example.com."),
-  "smtp.port": t("Without it: 587 with starttls, 465 with tls, 25 with none."),
-  "smtp.tls": t(
-    "starttls: after the greeting, and no email without it. tls: from the start. none: only for " +
-      "a relay in your own network.",
-  ),
+  "smtp.port": t("Without it: 587 with STARTTLS, 465 with TLS, 25 with none."),
+  "smtp.tls": t("Your provider's help names it. None is only for a relay in your own network."),
   "smtp.user": t("Leave it empty if the server needs no login."),
   "smtp.returnPath": t("Without it: the address of the sender."),
   "smtp.poolSize": t("Without it: 5."),
@@ -62,9 +59,24 @@ const hints: Record<string, string> = {
   "sparkpost.region": t("Of the account. Without it: us."),
 };
 
+const options: Record<string, Record<string, string>> = {
+  "smtp.tls": { starttls: "STARTTLS", tls: "TLS", none: t("None") },
+};
+
+/** What the service takes for an empty field. */
+const defaults: Record<string, string> = { "smtp.tls": "starttls" };
+
+const rare = new Set(["mailsPerConnection", "poolSize", "returnPath", "sessionToken"]);
+
+/** Few accounts need the field. */
+export const isRarelyNeeded = ({ name }: { name: string }): boolean => rare.has(name);
+
 interface CredentialTexts {
   label: string;
   hint: string | undefined;
+  /** By the value of the API. */
+  options: Record<string, string>;
+  default: string | undefined;
 }
 
 /** The texts of a field of a provider. A provider that is new here shows those of the API. */
@@ -74,4 +86,6 @@ export const credentialTexts = (
 ): CredentialTexts => ({
   label: labels[name] ?? name,
   hint: labels[name] === undefined ? description : hints[`${provider}.${name}`],
+  options: options[`${provider}.${name}`] ?? {},
+  default: defaults[`${provider}.${name}`],
 });

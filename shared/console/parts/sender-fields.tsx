@@ -7,7 +7,7 @@ import { useState } from "react";
 import { api } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
 import { t } from "../language/translate.ts";
-import { credentialTexts } from "./credential-texts.ts";
+import { credentialTexts, isRarelyNeeded } from "./credential-texts.ts";
 import { useTextField } from "./text-field.ts";
 
 type ProviderKey = NonNullable<CreateSendingConfigRequest["provider"]>;
@@ -115,20 +115,37 @@ interface CredentialFieldsProps {
 export function CredentialFields({ provider, credentials, isChange }: CredentialFieldsProps) {
   const providers = useQuery(queries.providers()).data?.providers ?? [];
   const fields = providers.find(({ key }) => key === provider)?.configFields ?? [];
-  return fields.map((field) => (
-    <CredentialInput
-      key={field.name}
-      texts={credentialTexts(provider, field)}
-      field={isChange ? { ...field, required: false } : field}
-      value={credentials.values[field.name] ?? ""}
-      onChange={(value) => credentials.set(field.name, value)}
-    />
-  ));
+  const toInput = (field: CredentialField) => {
+    const texts = credentialTexts(provider, field);
+    return (
+      <CredentialInput
+        key={field.name}
+        texts={texts}
+        field={isChange ? { ...field, required: false } : field}
+        value={credentials.values[field.name] ?? (isChange ? "" : (texts.default ?? ""))}
+        onChange={(value) => credentials.set(field.name, value)}
+      />
+    );
+  };
+  const rare = fields.filter(isRarelyNeeded);
+  return (
+    <>
+      {fields.filter((field) => !isRarelyNeeded(field)).map(toInput)}
+      {rare.length > 0 && (
+        <details className="more-choices">
+          <summary>{t("More about the account")}</summary>
+          <div className="stack">{rare.map(toInput)}</div>
+        </details>
+      )}
+    </>
+  );
 }
+
+type CredentialField = Provider["configFields"][number];
 
 interface CredentialInputProps {
   texts: ReturnType<typeof credentialTexts>;
-  field: Provider["configFields"][number];
+  field: CredentialField;
   value: string;
   onChange(value: string): void;
 }
@@ -142,7 +159,7 @@ function CredentialInput({ texts, field, value, onChange }: CredentialInputProps
         label={label}
         description={texts.hint}
         required={required}
-        data={options}
+        data={options.map((value) => ({ value, label: texts.options[value] ?? value }))}
         value={value || null}
         onChange={(chosen) => onChange(chosen ?? "")}
       />
