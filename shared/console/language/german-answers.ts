@@ -165,20 +165,20 @@ const attention = {
     "in the email, or have it sent again."]:
     "Die E-Mail-Adresse des Kontos ist nicht bestätigt, deshalb kann nichts gesendet werden. " +
     "Öffnen Sie den Link in der E-Mail, oder lassen Sie ihn erneut senden.",
-  ["The provider has accepted no email of sending config {name} for a while. Email waits and " +
+  ["The provider has accepted no email of the sender {name} for a while. Email waits and " +
     "is tried again for 24 hours. Check the account at the provider."]:
     "Der Anbieter nimmt seit einer Weile keine E-Mail des Absenders {name} an. Die E-Mails " +
     "warten und werden 24 Stunden lang erneut versucht. Prüfen Sie das Konto beim Anbieter.",
-  "Sending config {name} is not verified. Send a test email with it.":
+  "The sender {name} is not verified. Send a test email with it.":
     "Der Absender {name} ist nicht geprüft. Senden Sie damit eine Test-E-Mail.",
-  ["The provider of sending config {name} has not reported any event yet. Deliveries, opens, " +
+  ["The provider of the sender {name} has not reported any event yet. Deliveries, opens, " +
     "clicks and bounces are not known, and addresses that bounced get email again. Enter the " +
     "webhook address of the sender at the provider."]:
     "Der Anbieter des Absenders {name} hat noch kein Ereignis gemeldet. Zustellungen, " +
     "Öffnungen, Klicks und Rückläufer sind nicht bekannt, und unzustellbare Adressen erhalten " +
     "weiter E-Mails. Tragen Sie die Adresse für die Meldungen beim Anbieter ein.",
-  ["{used} of {allowed} emails that the provider allows in 24 hours are used by sending " +
-    "config {name}."]:
+  ["{used} of {allowed} emails that the provider allows in 24 hours are used by the " +
+    "sender {name}."]:
     "{used} von {allowed} E-Mails, die der Anbieter in 24 Stunden erlaubt, hat der Absender " +
     "{name} verbraucht.",
   "The domain {name} is not verified any more.": "Die Domain {name} ist nicht mehr bestätigt.",

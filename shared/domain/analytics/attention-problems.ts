@@ -107,7 +107,7 @@ export async function findSenderProblems(caller: Caller): Promise<AttentionProbl
   );
   return configs.flatMap((config, i) => {
     const { id, verified, updatedAt, accountLimits } = config;
-    const name = config.fromEmail ? `${id} (${config.fromEmail})` : String(id);
+    const name = config.fromEmail ?? String(id);
     const record = { type: "sending_config" as const, id, siteId: null };
     const { heldSince, heldError } = states[i] ?? {};
     const problems: AttentionProblem[] = [];
@@ -116,7 +116,7 @@ export async function findSenderProblems(caller: Caller): Promise<AttentionProbl
         code: "sending_config_failing",
         severity: "error",
         message:
-          `The provider has accepted no email of sending config ${name} for a while. Email ` +
+          `The provider has accepted no email of the sender ${name} for a while. Email ` +
           "waits and is tried again for 24 hours. Check the account at the provider." +
           quoteProvider(heldError),
         since: heldSince,
@@ -126,7 +126,7 @@ export async function findSenderProblems(caller: Caller): Promise<AttentionProbl
       problems.push({
         code: "sending_config_unverified",
         severity: "warning",
-        message: `Sending config ${name} is not verified. Send a test email with it.`,
+        message: `The sender ${name} is not verified. Send a test email with it.`,
         since: updatedAt,
         record,
       });
@@ -135,7 +135,7 @@ export async function findSenderProblems(caller: Caller): Promise<AttentionProbl
         code: "sending_config_silent",
         severity: "warning",
         message:
-          `The provider of sending config ${name} has not reported any event yet. Deliveries, ` +
+          `The provider of the sender ${name} has not reported any event yet. Deliveries, ` +
           "opens, clicks and bounces are not known, and addresses that bounced get email again. " +
           "Enter the webhook address of the sender at the provider.",
         since: config.verifiedAt,
@@ -148,7 +148,7 @@ export async function findSenderProblems(caller: Caller): Promise<AttentionProbl
         message:
           `${count(accountLimits.sentLast24Hours)} of ` +
           `${count(accountLimits.emailsPer24Hours ?? 0)} emails that the provider allows in 24 ` +
-          `hours are used by sending config ${name}.`,
+          `hours are used by the sender ${name}.`,
         since: accountLimits.readAt,
         record,
       });

@@ -164,7 +164,7 @@ const AttentionProblem = {
   code: "sending_config_failing",
   severity: "error",
   message:
-    "The provider has accepted no email of sending config 1 (hello@shop.example) for a while. " +
+    "The provider has accepted no email of the sender hello@shop.example for a while. " +
     "Email waits and is tried again for 24 hours. Check the account at the provider.",
   since: "2026-11-30T08:45:00.000Z",
   record: { type: "sending_config", id: 1, siteId: null },
