@@ -3,7 +3,7 @@ import type { Browser, Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { startingDesigns } from "../../shared/console/editors/visual/starting-designs.ts";
 import { expectStatus, uniqueEmail, waitForMail } from "../support/api-client.ts";
-import { launchBrowser } from "../support/browser-pages.ts";
+import { launchBrowser, phone } from "../support/browser-pages.ts";
 import { accountWithContacts, judgeScreens, openSignedIn } from "../support/console-pages.ts";
 import { createSendingConfig } from "../support/newsletters.ts";
 
@@ -279,6 +279,18 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.getByLabel("Address of the image").inputValue()).toBe(imageUrl);
     expect(await page.getByLabel("Description").inputValue()).toBe("Two red shoes");
+    expect(problems).toEqual([]);
+  });
+
+  it("a tap on an empty image opens its settings on a phone", async () => {
+    const { email, templateId } = await accountWithTemplate("newsletter");
+    const path = `/templates/${templateId}`;
+    const { page, problems } = await openSignedIn(browser, { email, path, ...phone });
+    const address = page.getByLabel("Address of the image");
+    await page.getByRole("button", { name: /^Image:/ }).click();
+    await address.waitFor();
+    await page.getByRole("button", { name: "Close settings" }).click();
+    await address.waitFor({ state: "hidden" });
     expect(problems).toEqual([]);
   });
 

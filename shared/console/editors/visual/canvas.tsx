@@ -218,7 +218,7 @@ interface BlockContentProps {
 }
 
 function BlockContent({ block, look, drop, onHandle, onFormat }: BlockContentProps) {
-  const { update, isReadOnly, insertOptions } = useDesignEditor();
+  const { update, isReadOnly, insertOptions, openPanel } = useDesignEditor();
   const name = blockNames[block.type];
   if (isColumns(block)) return <Columns block={block} look={look} drop={drop} />;
   if (hasText(block))
@@ -246,6 +246,8 @@ function BlockContent({ block, look, drop, onHandle, onFormat }: BlockContentPro
       type="button"
       className={problem ? "block-face has-problem" : "block-face"}
       data-focus=""
+      // On a phone, the settings with what is missing are closed.
+      onClick={problem && !isReadOnly ? openPanel : undefined}
     >
       <span className="visually-hidden">{name}: </span>
       <BlockFace block={block} {...look} />
