@@ -72,7 +72,7 @@ async function countReceived(address: string): Promise<number> {
   return ((await inbox.json()) as { data: { mails: unknown[] } }).data.mails.length;
 }
 
-test("a message arrives with its parts, and each recipient gets it alone", async () => {
+test("a message arrives with its parts, and recipients see each other as it says", async () => {
   const [ada, ben, hidden] = [uniqueAddress(), uniqueAddress(), uniqueAddress()];
   const sent = await transportOf(client.apiKey).sendMail({
     from,
@@ -83,7 +83,12 @@ test("a message arrives with its parts, and each recipient gets it alone", async
     subject: "Grüße {{ 1 }}",
     text: "Hello {{ name }}",
     html: '<p>Hello {{ name }}</p><img src="cid:logo">',
-    headers: { "X-Order": "1843", "X-Pennymail-Tags": "orders, paid" },
+    headers: {
+      "X-Order": "1843",
+      "X-Pennymail-Tags": "orders, paid",
+      "Errors-To": "bounces@shop.example",
+      "X-Original-To": "ada@old.example",
+    },
     attachments: [
       { filename: "a.txt", content: "three\nlines\nof text" },
       {
@@ -94,19 +99,50 @@ test("a message arrives with its parts, and each recipient gets it alone", async
       },
     ],
   });
-  expect(sent.response).toMatch(/^250 2\.0\.0 Accepted as send \d+, \d+, \d+$/);
-  for (const address of [ada, ben, hidden])
+  expect(sent.response).toMatch(/^250 2\.0\.0 Accepted as send \d+$/);
+  for (const [address, copy] of [[ada], [ben, "cc"], [hidden, "bcc"]] as const)
     expect(await received(address)).toMatchObject({
+      ...(copy && { copy }),
       subject: "Grüße {{ 1 }}",
       text: expect.stringContaining("Hello {{ name }}"),
       html: expect.stringContaining("<p>Hello {{ name }}</p>"),
       headers: { "X-Order": "1843" },
       attachments: [{ filename: "logo.png" }, { filename: "a.txt" }],
     });
-  const [id] = /\d+(?=,)/.exec(sent.response.slice(5))!;
+  const [id] = /\d+$/.exec(sent.response)!;
   expect((await client.call("GET", `/sends/${id}`)).body.data).toMatchObject({
     toEmail: ada,
     tags: ["orders", "paid"],
+  });
+});
+
+test("each recipient gets a message alone that does not name them all", async () => {
+  const [ada, ben] = [uniqueAddress(), uniqueAddress()];
+  const transport = transportOf(client.apiKey);
+  const message = { from, subject: "Alone", text: "Hello" };
+  const hidden = await transport.sendMail({ ...message, bcc: [ada, ben] });
+  expect(hidden.response).toMatch(/Accepted as send \d+, \d+$/);
+  for (const address of [ada, ben]) expect(await received(address)).toMatchObject({ copy: null });
+  const list = "list@lists.example";
+  const ofList = await transport.sendMail({
+    ...message,
+    to: list,
+    cc: ben,
+    envelope: { from: fromEmail, to: [ada, ben] },
+  });
+  expect(ofList.response).toMatch(/Accepted as send \d+, \d+$/);
+  expect(await countReceived(list)).toBe(0);
+  for (const address of [ada, ben]) expect(await countReceived(address)).toBe(2);
+});
+
+test("a message of a scanner, with a file alone, is sent", async () => {
+  const to = uniqueAddress();
+  const file = { filename: "scan.pdf", content: Buffer.from("%PDF-1.4") };
+  await transportOf(client.apiKey).sendMail({ from, to, attachments: [file] });
+  expect(await received(to)).toMatchObject({
+    subject: "(no subject)",
+    text: expect.stringMatching(/^\(no text\)\s*$/),
+    attachments: [{ filename: "scan.pdf" }],
   });
 });
 
@@ -171,8 +207,10 @@ test("what is not valid is refused for good, with the reason, and nothing is sen
     responseCode: 554,
     response: expect.stringContaining("X-Pennymail-Colour: is not supported"),
   });
-  expect(await refused({ subject: "" })).toMatchObject({
-    response: expect.stringContaining("Subject: is required"),
+  const raw = `From: ${from}\r\nSubject: Lines\r\n\r\n${"\r\n".repeat(200_000)}`;
+  expect(await refused({ raw, envelope: { from: fromEmail, to } })).toMatchObject({
+    responseCode: 554,
+    response: expect.stringContaining("too many lines"),
   });
   const large = [{ filename: "a.bin", content: Buffer.alloc(20 * 1024 * 1024) }];
   expect(await refused({ attachments: large })).toMatchObject({ responseCode: 552 });

@@ -167,3 +167,16 @@ test("each part of a mail has a bound", async () => {
   expect(long!.text).toHaveLength(500_000);
   expect(await parseMime(writeMime({ from: "a@b.example", headers }))).toBeUndefined();
 });
+
+test("of a mail with millions of lines, the start is read", async () => {
+  const start = "From: a@b.example\r\nSubject: Lines\r\n\r\nThe start\r\n";
+  const mail = await parseMime(`${start}${"\r\n".repeat(2_000_000)}The end`);
+  expect(mail!.headers).toContainEqual({ name: "subject", value: "Lines" });
+  expect(mail!.text).toMatch(/^The start\s+$/);
+  const file = Buffer.alloc(3_000_000, 7);
+  const lines = file.toString("base64").replace(/.{76}/g, "$&\r\n");
+  const ofFile = await parseMime(
+    `Content-Type: a/b\r\nContent-Transfer-Encoding: base64\r\n${start.replace("The start", lines)}`,
+  );
+  expect(ofFile!.files[0]!.content.length).toBe(file.length);
+});

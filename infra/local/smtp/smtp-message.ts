@@ -1,6 +1,13 @@
 // A message that came by SMTP, in the fields of POST /send: the parts of MIME, and options in
 // headers X-Pennymail-*.
-import PostalMime, { type Attachment, decodeWords, type Email, type Header } from "postal-mime";
+import PostalMime, {
+  type Address,
+  type Attachment,
+  decodeWords,
+  type Email,
+  type Header,
+} from "postal-mime";
+import { isSetByServers } from "../../../shared/domain/sending/accept/mail-headers.ts";
 import { invalid } from "../../../shared/errors.ts";
 import {
   type TranslatedFields,
@@ -8,15 +15,17 @@ import {
   wrongField,
 } from "../../../shared/http/compat/translated-mail.ts";
 import { isObject, parseJson } from "../../../shared/kernel/json.ts";
+import { endOfParsedLines } from "../../../shared/providers/inbound-mail/mime-parser.ts";
 
 /**
- * One mail for each recipient of the envelope, who gets the message alone. Throws 400 that names
- * the header or the part.
+ * One mail to all recipients of the envelope, or one to each: see `toAddressees`. Throws 400 that
+ * names the header or the part.
  */
 export async function readMessage(
   bytes: Uint8Array,
   recipients: string[],
 ): Promise<TranslatedFields[]> {
+  if (endOfParsedLines(bytes) < bytes.length) throw invalid("The message has too many lines");
   const email = await PostalMime.parse(bytes, {
     attachmentEncoding: "base64",
     maxNestingDepth: 50,
@@ -27,11 +36,7 @@ export async function readMessage(
   // The parser leaves encoded words (RFC 2047) of further headers as they are.
   const headers = email.headers.map((header) => ({ ...header, value: decodeWords(header.value) }));
   const shared = toSharedFields({ ...email, headers });
-  const names = namesByAddress(email);
-  return recipients.map((recipient) => {
-    const name = names.get(recipient.toLowerCase());
-    return { ...shared, to: name ? { email: recipient, name } : recipient };
-  });
+  return toAddressees(email, recipients).map((addressees) => ({ ...shared, ...addressees }));
 }
 
 const maxHeaderBytes = 256 * 1024;
@@ -43,22 +48,48 @@ export function readMessageId(bytes: Buffer): string | undefined {
   return /^message-id:\s*(<[^<>\s]{1,500}>)/im.exec(headers)?.[1];
 }
 
-/** The names in the headers To and Cc. */
-const namesByAddress = ({ to = [], cc = [] }: Email) =>
-  new Map([...to, ...cc].map(({ address = "", name }) => [address.toLowerCase(), name]));
+/**
+ * The recipients in To and Cc see each other, and the others get a blind copy. But each recipient
+ * gets the message alone if To is empty, or To and Cc have an address that the envelope lacks: a
+ * list wrote them, or the client sends the message in several transactions.
+ */
+function toAddressees(
+  { to = [], cc = [] }: Email,
+  recipients: string[],
+): Pick<TranslatedFields, "to" | "cc" | "bcc">[] {
+  const [shownTo, shownCc] = [to.flatMap(toMailboxes), cc.flatMap(toMailboxes)];
+  const shown = new Map(
+    [...shownCc, ...shownTo].map((mailbox) => [mailbox.email.toLowerCase(), mailbox]),
+  );
+  const envelope = new Set(recipients.map((recipient) => recipient.toLowerCase()));
+  if (!shownTo.length || [...shown.keys()].some((address) => !envelope.has(address)))
+    return recipients.map((email) => ({ to: { ...shown.get(email.toLowerCase()), email } }));
+  const hidden = recipients.filter((recipient) => !shown.has(recipient.toLowerCase()));
+  return [
+    {
+      to: shownTo,
+      ...(shownCc.length && { cc: shownCc }),
+      ...(hidden.length && { bcc: hidden }),
+    },
+  ];
+}
+
+const toMailboxes = ({ address, name, group }: Address): { email: string; name?: string }[] => {
+  if (group) return group.flatMap(toMailboxes);
+  return address ? [{ email: address, ...(name && { name }) }] : [];
+};
 
 function toSharedFields(email: Email): Omit<TranslatedFields, "to"> {
   const { from, replyTo, subject, html, text, attachments } = email;
   const { address: fromEmail, name: fromName } = from ?? {};
   if (!fromEmail) throw wrongField("From", "is required");
   const options = readOptions(email.headers);
-  if (!subject && options.templateId === undefined) throw wrongField("Subject", "is required");
-  const parts = options.templateId === undefined ? toParts({ html, text }) : {};
+  const isTemplate = options.templateId !== undefined;
   return {
     fromEmail,
     fromName: fromName || undefined,
-    subject: subject ? toLiteral(subject) : undefined,
-    ...parts,
+    ...(!isTemplate && { subject: "(no subject)", ...toParts({ html, text }) }),
+    ...(subject?.trim() && { subject: toLiteral(subject) }),
     replyTo: replyTo?.length ? replyTo.flatMap(({ address }) => address ?? []) : undefined,
     headers: toHeaders(email.headers),
     attachments: attachments.map((file, i) => toAttachment(file, { i, html })),
@@ -66,21 +97,16 @@ function toSharedFields(email: Email): Omit<TranslatedFields, "to"> {
   };
 }
 
-/** A message without a text has an empty one, because there is nothing to make it of. */
-const toParts = ({ html, text }: Pick<Email, "html" | "text">) => ({
-  html: html ? toLiteral(html) : undefined,
-  text: text || !html ? toLiteral(text ?? "") : undefined,
-});
+/** Providers refuse a message without a text, such as one from a scanner with a file alone. */
+function toParts({ html, text }: Pick<Email, "html" | "text">) {
+  const [hasHtml, hasText] = [html, text].map((part) => /\S/.test(part ?? ""));
+  if (!hasHtml) return { text: hasText ? toLiteral(text!) : "(no text)" };
+  return { html: toLiteral(html!), text: text ? toLiteral(text) : undefined };
+}
 
-/** Headers that the service sets itself, and those that say how a message came here. */
-const leftOut = new Set(
-  (
-    "from to cc bcc subject reply-to sender date message-id mime-version return-path received " +
-    "dkim-signature delivered-to authentication-results x-received x-originating-ip"
-  ).split(" "),
-);
+/** Options, and headers that servers set or that say how a message came here. */
 const isLeftOut = (key: string): boolean =>
-  leftOut.has(key) || /^(content-|arc-|resent-|x-pennymail-)/.test(key);
+  isSetByServers(key) || /^x-(pennymail-|received$|originating-ip$)/.test(key);
 
 /** The first of several headers with one name. */
 const toHeaders = (headers: Header[]): Record<string, string> =>
@@ -161,6 +187,8 @@ export const headerNames = {
   fromEmail: "From",
   fromName: "From",
   to: "RCPT TO",
+  cc: "RCPT TO",
+  bcc: "RCPT TO",
   subject: "Subject",
   replyTo: "Reply-To",
   html: "HTML",

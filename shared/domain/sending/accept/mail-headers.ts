@@ -23,6 +23,10 @@ const mailServerHeaders = [
 const matchesAny = (patterns: RegExp[], name: string): boolean =>
   patterns.some((pattern) => pattern.test(name));
 
+/** Headers that are left out of a mail that came from another server. */
+export const isSetByServers = (name: string): boolean =>
+  reservedHeaders.has(name.toLowerCase()) || matchesAny(mailServerHeaders, name);
+
 const HeaderName = z
   .string()
   .max(100)
