@@ -3,6 +3,7 @@ import { invalid, limitExceeded, missing, type ProblemDetail } from "../errors.t
 import { EmailAddress } from "../kernel/email-fields.ts";
 import { findMistakenName, unknownFields } from "../kernel/field-names.ts";
 import { isObject } from "../kernel/json.ts";
+import { digitsOfUuid } from "../kernel/uuid-ids.ts";
 import { validationMessages } from "../kernel/validation-messages.ts";
 import type { Route } from "./route.ts";
 
@@ -167,8 +168,8 @@ export function ignoredFields(sent: unknown, parsed: unknown, path = ""): string
 export const maxPathTextLength = 2000;
 
 /**
- * Converts ids in the path to numbers. Throws 404 for an id that is not a positive integer, and for
- * a text of more than 2,000 characters.
+ * Converts ids in the path to numbers. Throws 404 for an id that is neither a positive integer nor
+ * the UUID of one, and for a text of more than 2,000 characters.
  */
 export const parsePathParams = (
   params: Record<string, string | undefined> | undefined,
@@ -187,8 +188,9 @@ function checkLength(text: string): string {
 }
 
 function parseId(text: string): number {
-  const id = Number(text);
-  if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id))
+  const digits = digitsOfUuid(text) ?? text;
+  const id = Number(digits);
+  if (!/^[1-9]\d{0,15}$/.test(digits) || !Number.isSafeInteger(id))
     throw missing("Not found: the id in the path must be a positive whole number");
   return id;
 }

@@ -44,6 +44,7 @@ async function received(address: string) {
 }
 
 const one = () => uniqueAddresses(1)[0]!;
+const uuidPattern = /^00000000-0000-4\d{3}-8\d{3}-\d{12}$/;
 
 test("Resend: an email arrives with its parts, and is read back", async () => {
   const [to, cc] = uniqueAddresses(2) as [string, string];
@@ -76,6 +77,8 @@ test("Resend: an email arrives with its parts, and is read back", async () => {
   for (const { url } of mail.attachments)
     expect((await downloadBytes(url)).toString()).toBe(attachmentText);
   expect(await listInbox(cc)).toMatchObject([{ copy: "cc" }]);
+  // Libraries for .NET parse ids as UUIDs.
+  expect(sent.data!.id).toMatch(uuidPattern);
   const read = await resend.emails.get(sent.data!.id);
   expect(read.data).toMatchObject({
     object: "email",
@@ -247,6 +250,7 @@ test("Postmark: an email arrives with its parts", async () => {
     headers: { "X-Order": "1843" },
     attachments: [{ filename: "a.txt" }],
   });
+  expect(answer.MessageID).toMatch(uuidPattern);
   const read = await client.call("GET", `/sends/${answer.MessageID}`);
   expect(read.body.data).toMatchObject({ tags: ["orders"], metadata: { order: "1843" } });
 });
@@ -259,6 +263,7 @@ test("Postmark: templates and batches, with an error for each email", async () =
     To: first,
     TemplateId: templateId,
     TemplateModel: { firstName: "Ada", city: "London" },
+    InlineCss: true,
   };
   expect(await postmark.sendEmailWithTemplate(template)).toMatchObject({ ErrorCode: 0 });
   expect(await received(first)).toMatchObject({ subject: "Hello Ada" });

@@ -7,6 +7,7 @@ import { addressesOf } from "../../domain/sending/accept/single-message.ts";
 import { Problem } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
+import { toUuid } from "../../kernel/uuid-ids.ts";
 import { validate } from "../validate.ts";
 import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
 import {
@@ -15,6 +16,7 @@ import {
   type FieldNames,
   loadChecked,
   renamed,
+  SendUuid,
   supportedFields,
   type TranslatedFields,
   toLiteral,
@@ -107,6 +109,10 @@ export const PostmarkTemplateEmail = supportedFields({
   TemplateModel: storedObject(10_000)
     .nullish()
     .describe("Values for the variables of the template."),
+  InlineCss: z
+    .boolean()
+    .nullish()
+    .describe("Changes nothing: the styles of a template stay as they are."),
 }).meta({ id: "PostmarkTemplateEmail", ...closed, examples: templateExamples });
 type PostmarkTemplateEmail = z.output<typeof PostmarkTemplateEmail>;
 
@@ -128,7 +134,7 @@ export const PostmarkTemplateBatch = supportedFields({
 const acceptedExample = {
   To: "ada@example.com",
   SubmittedAt: "2026-12-01T09:00:00.412Z",
-  MessageID: "101",
+  MessageID: toUuid(101),
   ErrorCode: 0,
   Message: "OK",
 };
@@ -136,7 +142,7 @@ export const PostmarkAccepted = z
   .object({
     To: z.string().describe("Recipients, as given."),
     SubmittedAt: z.string().optional().describe("When the email was accepted."),
-    MessageID: z.string().optional().describe("Id of the send, as text."),
+    MessageID: SendUuid.optional(),
     ErrorCode: z.int().min(0).max(9999).describe("0 if the email was accepted."),
     Message: z.string().describe("`OK`, or why it was not accepted."),
   })
@@ -253,7 +259,7 @@ const inactivePath = "To (inactive)";
 const toAccepted = (to: string, id: number, inactive: string[] = []): PostmarkAccepted => ({
   To: to,
   SubmittedAt: now().toISOString(),
-  MessageID: String(id),
+  MessageID: toUuid(id),
   ErrorCode: 0,
   Message: inactive.length
     ? `Message OK, but will not deliver to these inactive addresses: ${inactive.join(", ")}`

@@ -6,6 +6,7 @@ import { type Send, toApi } from "../../domain/sending/send-schema.ts";
 import { findSentContent } from "../../domain/sending/sent-content.ts";
 import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
+import { toUuid } from "../../kernel/uuid-ids.ts";
 import { permits } from "../../rights.ts";
 import { validate } from "../validate.ts";
 import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
@@ -16,6 +17,7 @@ import {
   type FieldNames,
   renamed,
   requireAllAcceptable,
+  SendUuid,
   supportedFields,
   type TranslatedFields,
   toLiteral,
@@ -117,8 +119,8 @@ export const ResendBatch = z
 type ResendBatch = z.output<typeof ResendBatch>;
 
 export const ResendAccepted = z
-  .object({ id: z.string().describe("Id of the send, as text.") })
-  .meta({ id: "ResendAccepted", examples: [{ id: "101" }] });
+  .object({ id: SendUuid })
+  .meta({ id: "ResendAccepted", examples: [{ id: toUuid(101) }] });
 
 export const ResendBatchAccepted = z
   .object({
@@ -135,7 +137,7 @@ export const ResendBatchAccepted = z
       .optional()
       .describe("Rejected emails, if there are any."),
   })
-  .meta({ id: "ResendBatchAccepted", examples: [{ data: [{ id: "101" }] }] });
+  .meta({ id: "ResendBatchAccepted", examples: [{ data: [{ id: toUuid(101) }] }] });
 
 const names: FieldNames = {
   fromEmail: "from",
@@ -189,7 +191,7 @@ function toFields(email: ResendEmail): TranslatedFields {
 
 export async function acceptEmail(caller: Caller, email: ResendEmail) {
   const { id } = await acceptMail(caller, toMessage(toFields(email), names), names);
-  return { id: String(id) };
+  return { id: toUuid(id) };
 }
 
 /** `permissive`: an email that is not valid is rejected alone. Otherwise nothing is accepted. */
@@ -211,7 +213,7 @@ export async function acceptBatch(
   const results = await acceptEach(caller, checked);
   const rejected = results.filter(({ id }) => id === null);
   return {
-    data: results.flatMap(({ id }) => (id === null ? [] : [{ id: String(id) }])),
+    data: results.flatMap(({ id }) => (id === null ? [] : [{ id: toUuid(id) }])),
     ...(rejected.length && {
       errors: rejected.map(({ index, problem, error }) => ({
         index,
@@ -224,7 +226,7 @@ export async function acceptBatch(
 export const ResendStatus = z
   .object({
     object: z.literal("email").describe("Always `email`."),
-    id: z.string().describe("Id of the send, as text."),
+    id: SendUuid,
     to: z.array(z.string()).describe("Recipients."),
     from: z.string().describe("Sender."),
     created_at: z.string().describe("When the email was accepted."),
@@ -246,7 +248,7 @@ export const ResendStatus = z
     examples: [
       {
         object: "email",
-        id: "101",
+        id: toUuid(101),
         to: ["ada@example.com"],
         from: "Shop <hello@shop.example>",
         created_at: "2026-12-01T09:00:00.412Z",
@@ -287,7 +289,7 @@ export async function findEmail(caller: Caller, id: number): Promise<z.input<typ
     name ? `${name} <${email}>` : email;
   return {
     object: "email",
-    id: String(send.id),
+    id: toUuid(send.id),
     to: content?.to.map(format) ?? [send.toEmail],
     from: format({ email: send.fromEmail, name: send.fromName }),
     created_at: send.createdAt,

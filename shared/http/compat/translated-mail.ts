@@ -20,6 +20,11 @@ import { validate } from "../validate.ts";
 
 export type TranslatedFields = z.input<typeof TranslatedMessage>;
 
+/** The official libraries for .NET parse ids as UUIDs. */
+export const SendUuid = z
+  .string()
+  .describe("Id of the send as a UUID, which ends in its number. GET /sends/:id takes both.");
+
 /** Our name of a field to that of the other API, or to "" if it has no such level. */
 export type FieldNames = Record<string, string>;
 
