@@ -95,6 +95,61 @@ describe.each(inboundMailProviders)("%s", (key) => {
   });
 });
 
+test("mail in which Amazon SES finds spam or a virus counts as spam", async () => {
+  const { read } = getInboundMailAdapter("ses");
+  const readVerdicts = async (spam: string, virus: string) => {
+    const { contentType, body } = await writeRequest.ses(mail);
+    const envelope = JSON.parse(body.toString()) as { Message: string };
+    const event = JSON.parse(envelope.Message) as { receipt: object };
+    Object.assign(event.receipt, {
+      spamVerdict: { status: spam },
+      virusVerdict: { status: virus },
+    });
+    const changed = JSON.stringify({ ...envelope, Message: JSON.stringify(event) });
+    const [received] = await read({ contentType, body: Buffer.from(changed) }, accounts);
+    return received!.spam.isSpam;
+  };
+  expect(await readVerdicts("PASS", "PASS")).toBe(false);
+  expect(await readVerdicts("FAIL", "PASS")).toBe(true);
+  expect(await readVerdicts("PASS", "FAIL")).toBe(true);
+  expect(await readVerdicts("GRAY", "DISABLED")).toBeUndefined();
+});
+
+test("SendGrid's texts are in the charset that it names, and raw mail keeps its bytes", async () => {
+  const { read } = getInboundMailAdapter("sendgrid");
+  const contentType = "multipart/form-data; boundary=xYzZY";
+  const toRequest = (fields: Record<string, string | Buffer>) => ({
+    contentType,
+    body: Buffer.concat([
+      ...Object.entries(fields).flatMap(([name, value]) => [
+        Buffer.from(`--xYzZY\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`),
+        Buffer.from(value),
+        Buffer.from("\r\n"),
+      ]),
+      Buffer.from("--xYzZY--\r\n"),
+    ]),
+  });
+  const headers = "From: ada@example.com\nSubject: Re: Hallo\n";
+  const euro = Buffer.concat([Buffer.from("Grüße, 5 ", "latin1"), Buffer.from([0x80])]);
+  const [parsed] = await read(
+    toRequest({
+      headers,
+      text: euro,
+      html: "<p>Grüße</p>",
+      charsets: JSON.stringify({ text: "windows-1252", html: "UTF-8" }),
+    }),
+    accounts,
+  );
+  expect(parsed).toMatchObject({ text: "Grüße, 5 €", html: "<p>Grüße</p>" });
+  const unknown = toRequest({ headers, text: "Grüße", charsets: '{"text":"x-none"}' });
+  expect((await read(unknown, accounts))[0]!.text).toBe("Grüße");
+  const mime = Buffer.concat([
+    Buffer.from(`${headers}Content-Type: text/plain; charset=windows-1252\n\n`),
+    euro,
+  ]);
+  expect((await read(toRequest({ email: mime }), accounts))[0]!.text?.trim()).toBe("Grüße, 5 €");
+});
+
 test("asks each account in turn, and fails if none may read the mail", async () => {
   asked.length = 0;
   const { read } = getInboundMailAdapter("ses");

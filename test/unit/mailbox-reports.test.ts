@@ -138,6 +138,11 @@ describe("a bomb is refused", () => {
     expect(unpackReport(lying)).toBeUndefined();
     expect(unpackReport(gzipSync(Buffer.alloc(2_000_000, 60)))).toBeUndefined();
     expect(unpackReport(Buffer.alloc(2_000_001, 60))).toBeUndefined();
+    const others = Array.from({ length: 100 }, (_, i) => [`${i}.txt`, new Uint8Array(1)] as const);
+    const report = ["r.xml", new Uint8Array(Buffer.from(xml))] as const;
+    const fits = zipSync(Object.fromEntries([...others.slice(1), report]));
+    expect(unpackReport(fits)).toBe(xml);
+    expect(unpackReport(zipSync(Object.fromEntries([...others, report])))).toBeUndefined();
   });
 
   test("of archives in archives, of tags and of records", () => {

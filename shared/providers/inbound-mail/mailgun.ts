@@ -4,7 +4,7 @@
 import { createHmac } from "node:crypto";
 import { asArray, asObject, parseJson } from "../inbound/normalize.ts";
 import { equalsSecret } from "../inbound/signatures.ts";
-import { fileField, readForm, textField } from "./forms.ts";
+import { type BinaryForm, bytesField, fileField, readForm, textField } from "./forms.ts";
 import {
   headerOf,
   type InboundMailAdapter,
@@ -51,8 +51,8 @@ export const mailgun: InboundMailAdapter = {
   rejectedStatus: 406,
 };
 
-async function readMail(form: FormData): Promise<ReceivedMail | undefined> {
-  const raw = await textField(form, "body-mime");
+async function readMail(form: BinaryForm): Promise<ReceivedMail | undefined> {
+  const raw = await bytesField(form, "body-mime");
   if (raw !== undefined) return parseMime(raw);
   const headers = asArray(parseJson(await textField(form, "message-headers")));
   if (!headers.length) return undefined;
@@ -67,19 +67,19 @@ async function readMail(form: FormData): Promise<ReceivedMail | undefined> {
   });
 }
 
-async function filesOf(form: FormData): Promise<ReceivedFile[]> {
+async function filesOf(form: BinaryForm): Promise<ReceivedFile[]> {
   const byContentId = asObject(parseJson(await textField(form, "content-id-map")));
   const contentIds = new Map(Object.entries(byContentId).map(([id, name]) => [name, id]));
   const files: ReceivedFile[] = [];
   for (let n = 1; n <= maxFiles; n++) {
-    const file = fileField(form, `attachment-${n}`);
+    const file = await fileField(form, `attachment-${n}`);
     if (!file) break;
     files.push(
       toFile({
         filename: file.name,
         type: file.type,
         contentId: contentIds.get(`attachment-${n}`),
-        content: new Uint8Array(await file.arrayBuffer()),
+        content: file.content,
       }),
     );
   }

@@ -4,7 +4,7 @@
 import { asObject, parseJson } from "../inbound/normalize.ts";
 import { sendgrid as events } from "../inbound/sendgrid.ts";
 import { neverFetches } from "./account-access.ts";
-import { fileField, readForm, textField } from "./forms.ts";
+import { type BinaryForm, bytesField, fileField, readForm, textField } from "./forms.ts";
 import {
   type InboundMailAdapter,
   parseMime,
@@ -25,7 +25,7 @@ export const sendgrid: InboundMailAdapter = {
       // SendGrid gives a score without a verdict.
       score: await textField(form, "spam_score"),
     };
-    const raw = await textField(form, "email");
+    const raw = await bytesField(form, "email");
     if (raw !== undefined) {
       const mail = await parseMime(raw, common);
       return mail ? [mail] : [];
@@ -33,12 +33,13 @@ export const sendgrid: InboundMailAdapter = {
     const headers = await textField(form, "headers");
     const parsed = headers && (await parseMime(`${headers.trim()}\r\n\r\n`));
     if (!parsed) return [];
+    const charsets = asObject(parseJson(await textField(form, "charsets")));
     return [
       toReceivedMail({
         ...common,
         headers: parsed.headers.map(({ name, value }) => [name, value] as const),
-        text: await textField(form, "text"),
-        html: await textField(form, "html"),
+        text: await textField(form, "text", charsets.text),
+        html: await textField(form, "html", charsets.html),
         files: await filesOf(form),
       }),
     ];
@@ -46,11 +47,11 @@ export const sendgrid: InboundMailAdapter = {
   rejectedStatus: 401,
 };
 
-async function filesOf(form: FormData): Promise<ReceivedFile[]> {
+async function filesOf(form: BinaryForm): Promise<ReceivedFile[]> {
   const described = asObject(parseJson(await textField(form, "attachment-info")));
   const files: ReceivedFile[] = [];
   for (const [name, value] of Object.entries(described)) {
-    const file = fileField(form, name);
+    const file = await fileField(form, name);
     const info = asObject(value);
     if (!file) continue;
     files.push(
@@ -58,7 +59,7 @@ async function filesOf(form: FormData): Promise<ReceivedFile[]> {
         filename: info.filename ?? info.name ?? file.name,
         type: info.type ?? file.type,
         contentId: info["content-id"],
-        content: new Uint8Array(await file.arrayBuffer()),
+        content: file.content,
       }),
     );
   }

@@ -2,7 +2,7 @@
 // notification of SNS with the mail, or with the name of its S3 object, which the keys of a sending
 // config read. SNS signs.
 import * as clock from "../../clock.ts";
-import { asArray, asObject, asText, parseJson } from "../inbound/normalize.ts";
+import { asArray, asObject, asText, parseJson, type UntrustedJson } from "../inbound/normalize.ts";
 import * as sns from "../inbound/sns.ts";
 import * as snsCertificates from "../inbound/sns-certificates.ts";
 import { type SesCredentials, signRequest } from "../ses.ts";
@@ -31,7 +31,7 @@ export const ses: InboundMailAdapter = {
       source &&
       (await parseMime(source, {
         envelopeTo: asArray(receipt.recipients),
-        isSpam: verdicts[String(asObject(receipt.spamVerdict).status)],
+        isSpam: spamOf(receipt),
         providerId: asText(asObject(event.mail).messageId),
       }));
     return mail ? [mail] : [];
@@ -39,7 +39,12 @@ export const ses: InboundMailAdapter = {
   rejectedStatus: 401,
 };
 
-const verdicts: Record<string, boolean | undefined> = { PASS: false, FAIL: true };
+/** Mail with a virus counts as spam, so that nobody gets its files forwarded. */
+function spamOf({ spamVerdict, virusVerdict }: UntrustedJson): boolean | undefined {
+  const [spam, virus] = [spamVerdict, virusVerdict].map((verdict) => asObject(verdict).status);
+  if (spam === "FAIL" || virus === "FAIL") return true;
+  return spam === "PASS" ? false : undefined;
+}
 
 const regionOf = (topic: unknown): string => String(topic).split(":")[3] ?? "";
 

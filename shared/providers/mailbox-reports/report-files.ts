@@ -6,6 +6,7 @@ import { Unzip, UnzipInflate } from "fflate";
 const maxPackedBytes = 2_000_000;
 const maxUnpackedBytes = 10_000_000;
 const maxRatio = 250;
+const maxEntries = 100;
 /** Unpacking stops after the piece that exceeds the limit. A piece unpacks to 4 MB at most. */
 const pieceBytes = 4096;
 
@@ -38,7 +39,9 @@ function unzipFirstReport(file: Uint8Array, maxLength: number): Uint8Array | und
   let length = 0;
   let isFound = false;
   let isComplete = false;
+  let entries = 0;
   const unzip = new Unzip((entry) => {
+    if (++entries > maxEntries) throw new Error("The archive has too many files");
     if (isFound || !/\.(xml|json)$/i.test(entry.name)) return;
     isFound = true;
     entry.ondata = (error, part, isLast) => {
