@@ -131,3 +131,17 @@ describe.each(webhookProviderKeys)("%s", (provider) => {
     },
   );
 });
+
+test("records that another provider of the domain lacks are not missing", async () => {
+  const { caller, id, domain } = await addConfig("brevo");
+  const keysOfAccount = await sandboxes.createAccount(sandbox);
+  const { credentials } = keysOfAccount.resend!;
+  const other = { provider: "resend", credentials, fromEmail: `news@${domain}` };
+  await sendingConfigs.create(caller, NewSendingConfig.parse(other));
+  const connected = await connectProvider(caller, id);
+  expect(connected.domain!.dnsRecords.map(({ provider }) => provider)).toContain("resend");
+  const { detail } = connected.steps.find(({ step }) => step === "dns")!;
+  expect(detail).toContain("_pennymail.");
+  expect(detail).toContain("_domainkey.");
+  expect(detail).not.toContain("resend._domainkey");
+});

@@ -356,11 +356,11 @@ describe("a crash", () => {
 });
 
 describe("mail", () => {
-  const put = async (owner: TestAccount["caller"], fromEmail: string) =>
+  const put = async (owner: TestAccount["caller"], fromEmail: string, provider = "resend") =>
     sendingConfigs.create(
       owner,
       NewSendingConfig.parse({
-        provider: "resend",
+        provider,
         fromEmail,
         credentials: { apiKey: "re_x" },
       }),
@@ -383,6 +383,23 @@ describe("mail", () => {
     await expect(findForSender((await createAccount()).caller, other)).rejects.toMatchObject({
       code: "no_sending_config",
     });
+  });
+
+  test("needs the records of providers that send from it, and of no others", async () => {
+    const ada = await createAccount();
+    const domain = await add(ada, fresh());
+    const providersOf = async () => [
+      ...new Set(
+        (await detail(ada, domain.id)).dnsRecords.flatMap(({ provider }) => provider ?? []),
+      ),
+    ];
+    const other = await put(ada.caller, "hello@other.example", "brevo");
+    // Any config can send from a verified domain.
+    expect(await providersOf()).toEqual(["brevo"]);
+    const { id } = await put(ada.caller, `news@${domain.name}`);
+    expect(await providersOf()).toEqual(["resend"]);
+    await sendingConfigs.update(ada.caller, id, { fallbackConfigId: other.id });
+    expect(await providersOf()).toEqual(["brevo", "resend"]);
   });
 
   test("checks the records of the providers in use too", async () => {

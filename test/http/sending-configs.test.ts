@@ -577,19 +577,22 @@ test.runIf(atHome)("a key that the provider does not know connects nothing", asy
 });
 
 test.runIf(atHome)(
-  "an SMTP server is asked for a login, and only the domain is added",
+  "an SMTP server is asked for a login, and says how bounces come back",
   async () => {
     const client = await signedUp();
     const { credentials } = sandbox.smtp!;
     const { id } = await added(client, { provider: "smtp", credentials });
-    const answer = await client.call<Connected>("POST", `/sending-configs/${id}/connect`);
-    const { steps } = expectStatus(200, answer).body.data;
-    expect(steps.map(({ code }) => code)).toEqual([
-      "account_known",
-      "no_webhooks",
-      "domain_listed",
-      "dns_missing",
-    ]);
+    const connect = async () => {
+      const answer = await client.call<Connected>("POST", `/sending-configs/${id}/connect`);
+      return expectStatus(200, answer).body.data.steps.map(({ code }) => code);
+    };
+    const others = ["domain_listed", "dns_missing"];
+    expect(await connect()).toEqual(["login_accepted", "no_webhooks", ...others]);
+    const { bounceMailbox } = await read<{ bounceMailbox: object }>("/sandbox");
+    const mailbox = { siteId: client.siteId, ...bounceMailbox };
+    const path = `/sending-configs/${id}/bounce-mailbox`;
+    expectStatus(200, await client.call("PUT", path, mailbox));
+    expect(await connect()).toEqual(["login_accepted", "bounces_read", ...others]);
   },
 );
 

@@ -28,6 +28,28 @@ describe.each(Object.keys(bounces))("a bounce of %s", (server) => {
   });
 });
 
+test.each([
+  ["550 No such user here", "bounce hard"],
+  ["550 <spam@virus.example>: Recipient unknown", "bounce hard"],
+  ["554 This user doesn't have a yahoo.com account", "bounce hard"],
+  ["551 not our customer", "bounce hard"],
+  ["550 Mailbox quota exceeded", "bounce soft"],
+  ["550 Connection timed out", "bounce soft"],
+  ["554 Message rejected as spam", "dropped message"],
+  ["550 Content rejected", "dropped message"],
+  ["550 The message is too large", "dropped message"],
+  ["550 blocked using zen.spamhaus.org", "dropped sender"],
+  ["554 Your IP address is on a blacklist", "dropped sender"],
+  ["550 Failed DMARC policy of the sender", "dropped sender"],
+])("without a code of RFC 3463, the words of the server tell: %s", async (reply, becomes) => {
+  const mail = bounces.postfix!(about)
+    .replace("Status: 5.1.1", "Status: 5.0.0")
+    .replace(/^Diagnostic-Code: .*(\r\n .*)*/m, `Diagnostic-Code: smtp; ${reply}`);
+  const { details, reason } = (await read(mail))!.recipients[0]!;
+  expect(reason).toBe(reply);
+  expect(Object.values(details).join(" ")).toBe(becomes);
+});
+
 test("a mail that is late is no bounce", async () => {
   expect((await read(delay(about)))!.recipients).toMatchObject([
     { email: about.to, details: { type: "deferred" } },

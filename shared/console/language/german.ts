@@ -84,6 +84,8 @@ export const german: Catalog = {
     "new email in it is read every 10 minutes."]:
     "Ein SMTP-Server meldet Bounces per E-Mail. Tragen Sie das Postfach seines " +
     "Return-Path ein, und neue E-Mails darin werden alle 10 Minuten gelesen.",
+  "An SMTP server reports bounces by email only: let the service read its bounce mailbox.":
+    "Ein SMTP-Server meldet Bounces nur per E-Mail: Lassen Sie den Dienst sein Bounce-Postfach lesen.",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
@@ -96,10 +98,14 @@ export const german: Catalog = {
   Blue: "Blau",
   "Bounce mailboxes": "Bounce-Postfächer",
   "Bounce report": "Bericht über einen Bounce",
+  "Bounces are read from the bounce mailbox.": "Bounces werden aus dem Bounce-Postfach gelesen.",
   Check: "Prüfung",
   "By the day on which they start": "Nach dem Tag, an dem sie beginnen",
   Calendar: "Kalender",
   "Check and save": "Prüfen und speichern",
+  "Check everything": "Alles prüfen",
+  "Checks the login, how bounces come back, and the DNS records of the domain.":
+    "Prüft die Anmeldung, wie Bounces zurückkommen, und die DNS-Einträge der Domain.",
   "Complaint report": "Bericht über eine Beschwerde",
   Connections: "Verbindungen",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
@@ -203,6 +209,7 @@ export const german: Catalog = {
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
   "More about the account": "Mehr zum Konto",
+  "Most emails (optional)": "Höchstens E-Mails (optional)",
   "Move it to a folder": "In einen Ordner verschieben",
   Message: "Nachricht",
   "Newest first": "Neueste zuerst",
@@ -236,6 +243,8 @@ export const german: Catalog = {
   Offers: "Angebote",
   "Often used": "Oft benutzt",
   "Oldest first": "Älteste zuerst",
+  "One hour": "einer Stunde",
+  "One second": "einer Sekunde",
   "One-click unsubscribe": "Abmeldung mit einem Klick",
   "Only SendGrid, Mailgun, SparkPost, Mandrill and Resend sign. Empty keeps it.":
     "Nur SendGrid, Mailgun, SparkPost, Mandrill und Resend signieren. Leer behält ihn.",
@@ -316,6 +325,7 @@ export const german: Catalog = {
   Signs: "Zeichen",
   Sources: "Quellen",
   Space: "Abstand",
+  Speed: "Tempo",
   "Started {time}": "Begonnen {time}",
   "Starts {time}": "Beginnt {time}",
   "Stop reading": "Nicht mehr lesen",
@@ -325,6 +335,9 @@ export const german: Catalog = {
   "Tell it to the recipient in another way, such as by phone.":
     "Teilen Sie es auf anderem Weg mit, etwa am Telefon.",
   "Text colour": "Textfarbe",
+  "The SMTP server accepts the login.": "Der SMTP-Server nimmt die Anmeldung an.",
+  "The bounce mailbox cannot be read: {detail}":
+    "Das Bounce-Postfach kann nicht gelesen werden: {detail}",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
   "The file is empty.": "Die Datei ist leer.",
@@ -1004,8 +1017,6 @@ export const german: Catalog = {
   "An order with its items and total": "Eine Bestellung mit Artikeln und Summe",
   "An SMTP server does not report what happens to emails.":
     "Ein SMTP-Server meldet nicht, was mit E-Mails geschieht.",
-  "An SMTP server reports nothing: it sends bounces as email.":
-    "Ein SMTP-Server meldet nichts: Er sendet Bounces als E-Mail.",
   "an SNS topic of the configuration set, with a subscription to the address":
     "ein SNS-Topic des Configuration Sets, mit einem Abonnement für die Adresse",
   "And a third": "Und eine dritte",
@@ -1647,7 +1658,6 @@ export const german: Catalog = {
     "E-Mail,Vorname,Nachname,Tags,Tarif\nada@example.com,Ada,Lovelace,customer,Gold\n",
   Emails: "E-Mails",
   "Emails a month": "E-Mails pro Monat",
-  "Emails a second at most (optional)": "Höchstens E-Mails pro Sekunde (optional)",
   "Emails and what happened to them": "E-Mails und was mit ihnen geschah",
   "Emails by day": "E-Mails nach Tagen",
   "Emails of the plan that were used": "Verbrauchte E-Mails des Tarifs",

@@ -1,6 +1,7 @@
 // Sets up the provider of a sender by its API, and shows how each step ended.
 
 import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { ConnectedStep, SendingConfig } from "pennymail";
 import { useChange } from "../data/changes.ts";
 import { api } from "../data/client.ts";
@@ -34,6 +35,7 @@ const texts: Record<ConnectedStep["code"], (values: Values) => string> = {
   account_active: (values) => t("The account at {provider} can send.", values),
   account_known: (values) =>
     t("{provider} knows the key, and tells no more about the account.", values),
+  login_accepted: () => t("The SMTP server accepts the login."),
   account_restricted: (values) => t("The account is restricted. {provider} says: {detail}", values),
   account_paused: (values) => t("The account cannot send. {provider} says: {detail}", values),
   account_used_up: (values) => t("The quota at {provider} is used up: {detail}", values),
@@ -50,7 +52,10 @@ const texts: Record<ConnectedStep["code"], (values: Values) => string> = {
         "for the reports.",
       values,
     ),
-  no_webhooks: () => t("An SMTP server reports nothing: it sends bounces as email."),
+  no_webhooks: () =>
+    t("An SMTP server reports bounces by email only: let the service read its bounce mailbox."),
+  bounces_read: () => t("Bounces are read from the bounce mailbox."),
+  bounces_failing: (values) => t("The bounce mailbox cannot be read: {detail}", values),
   domain_verified: (values) => t("{provider} has verified the domain.", values),
   domain_added: (values) =>
     t("The domain was added at {provider}. Publish the DNS records below.", values),
@@ -81,9 +86,11 @@ export function ConnectProvider({ config }: { config: SendingConfig }) {
   return (
     <div className="stack">
       <p>
-        {t("Your key sets up {provider}: reports, domain and signature. What exists is kept.", {
-          provider,
-        })}
+        {config.provider === "smtp"
+          ? t("Checks the login, how bounces come back, and the DNS records of the domain.")
+          : t("Your key sets up {provider}: reports, domain and signature. What exists is kept.", {
+              provider,
+            })}
       </p>
       <ErrorNote error={connecting.error} />
       {data && (
@@ -99,13 +106,16 @@ export function ConnectProvider({ config }: { config: SendingConfig }) {
           loading={connecting.isPending}
           onClick={() => connecting.mutate()}
         >
-          {data ? t("Check again") : t("Connect everything")}
+          {data ? t("Check again") : actionOf(config)}
         </Button>
       </div>
       {data?.domain && <DnsRecords domainId={data.domain.id} />}
     </div>
   );
 }
+
+const actionOf = ({ provider }: SendingConfig): string =>
+  provider === "smtp" ? t("Check everything") : t("Connect everything");
 
 function StepRow({ step, provider }: { step: ConnectedStep; provider: string }) {
   const { name, tone } = states[step.state];
@@ -117,6 +127,11 @@ function StepRow({ step, provider }: { step: ConnectedStep; provider: string }) 
         <StatusMark status={name} tone={tone} />
       </p>
       <p>{text}</p>
+      {(step.code === "no_webhooks" || step.code === "bounces_failing") && (
+        <Link to="/settings/{-$section}" params={{ section: "inbound" }}>
+          {t("Bounce mailboxes")}
+        </Link>
+      )}
       {step.link && (
         <a href={step.link} target="_blank" rel="noreferrer">
           {t("Show it at the provider")}

@@ -129,7 +129,7 @@ async function connectLeased(
     run,
     {
       ...{ account, webhook, domain },
-      ...(detail && { dns: dnsOutcome(detail) }),
+      ...(detail && { dns: dnsOutcome(config, detail) }),
       ...(run.connector && { events: { code: events } }),
     },
     detail,
@@ -196,13 +196,13 @@ async function readAccount({ provider, connector, account }: Run): Promise<StepO
   const check = await checkCredentials(provider, account.credentials as never);
   if (check.status === "refused") return { code: "key_refused", detail: check.error };
   if (check.status === "unknown") return { code: "no_answer" };
-  return connector ? connector.readAccount(account) : { code: "account_known" };
+  return connector ? connector.readAccount(account) : { code: "login_accepted" };
 }
 
 async function connectWebhook(run: Run): Promise<StepOutcome> {
   const { caller, config, lease, connector, account } = run;
   const { url, secret: storedSecret } = account.webhook;
-  if (!connector) return { code: "no_webhooks" };
+  if (!connector) return readBounceMailbox(caller, config);
   if (settings.providerUrl(config.provider) === undefined && findUrlFault(url, false))
     return { code: "not_public", detail: settings.publicUrl };
   const { secret, credentials, ...outcome } = await connector.connectWebhook(account);
@@ -215,6 +215,17 @@ async function connectWebhook(run: Run): Promise<StepOutcome> {
       ...(hasNewCredentials && { credentials: { ...account.credentials, ...credentials } }),
     });
   return outcome;
+}
+
+/** How an SMTP server reports bounces. */
+async function readBounceMailbox(
+  { orgId }: CallerScope,
+  { id }: SendingConfig,
+): Promise<StepOutcome> {
+  const mailbox = await get<{ lastError?: string }>(keys.bounceMailbox(orgId, id));
+  if (!mailbox) return { code: "no_webhooks" };
+  const { lastError: detail } = mailbox;
+  return detail === undefined ? { code: "bounces_read" } : { code: "bounces_failing", detail };
 }
 
 interface ConnectedDomain {
@@ -244,10 +255,13 @@ async function connectDomain(run: Run): Promise<ConnectedDomain> {
   return { outcome, domainId: domain.id };
 }
 
-function dnsOutcome({ dnsRecords }: domains.DomainDetail): StepOutcome {
-  const missing = dnsRecords.filter(({ name, state }) => name !== null && state !== "found");
+/** Records of other providers do not matter here. */
+function dnsOutcome(config: SendingConfig, { dnsRecords }: domains.DomainDetail): StepOutcome {
+  const missing = dnsRecords
+    .filter(({ provider }) => provider === null || provider === config.provider)
+    .flatMap(({ name, state }) => (name === null || state === "found" ? [] : [name]));
   if (missing.length === 0) return { code: "dns_found" };
-  return { code: "dns_missing", detail: missing.map(({ name }) => name).join(", ") };
+  return { code: "dns_missing", detail: [...new Set(missing)].join(", ") };
 }
 
 const linkedSteps = ["account", "webhook", "domain"] as const;

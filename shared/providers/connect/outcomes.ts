@@ -18,6 +18,7 @@ const meanings = {
     state: "done",
     message: "{provider} knows the key, and tells no more about the account",
   },
+  login_accepted: { state: "done", message: "The SMTP server accepts the login" },
   account_restricted: {
     state: "manual",
     message: "The account at {provider} is restricted: {detail}",
@@ -42,7 +43,14 @@ const meanings = {
       "{provider} cannot reach {detail}: set PUBLIC_URL to the https address of the service, " +
       "or enter the webhook by hand once it has one",
   },
-  no_webhooks: { state: "done", message: "An SMTP server reports no events" },
+  no_webhooks: {
+    state: "manual",
+    message:
+      "An SMTP server reports bounces by email only: set up a bounce mailbox, or forward bounces " +
+      "to an inbound URL of the site",
+  },
+  bounces_read: { state: "done", message: "Bounces are read from the bounce mailbox" },
+  bounces_failing: { state: "failed", message: "The bounce mailbox cannot be read: {detail}" },
   domain_verified: { state: "done", message: "{provider} has verified the domain" },
   domain_added: {
     state: "created",

@@ -17,8 +17,8 @@ export const autoReply = { type: "deferred", cause: "auto_reply" } as const;
 export type FailureDetails = Pick<EventDetails, "type" | "bounceType" | "cause">;
 
 /**
- * What the first status code (RFC 3463) or reply code (RFC 5321) in the texts says. Undefined if
- * there is none, or if servers use it for anything.
+ * What the first status code (RFC 3463) or reply code (RFC 5321) in the texts says, else usual
+ * words of mail servers. Undefined if neither tells that it is not the address.
  */
 export function readReply(...texts: unknown[]): FailureDetails | undefined {
   const all = texts.flatMap((text) => asText(text) ?? []).join(" ");
@@ -27,13 +27,37 @@ export function readReply(...texts: unknown[]): FailureDetails | undefined {
   const known = severity && bySubject[subject!]?.({ isFinal: severity === "5", detail: detail! });
   if (known) return known === senderRefused && aboutContent.test(all) ? messageRefused : known;
   if (/\b552\b/.test(all)) return /mailbox|quota/i.test(all) ? mailboxUnwell : messageRefused;
-  return /\b(421|45[0-2])\b/.test(all) ? mailboxUnwell : undefined;
+  return /\b(421|45[0-2])\b/.test(all) ? mailboxUnwell : readWords(all);
 }
 
 /** A bounce that the provider calls soft: the server's code may say that it refused the message. */
 export function readSoftBounce(...texts: unknown[]): FailureDetails {
   const read = readReply(...texts);
   return read?.type === "dropped" ? read : mailboxUnwell;
+}
+
+/** Many servers explain a 550 or 554 only in words. The first match counts. */
+const phrases: [RegExp, FailureDetails | undefined][] = [
+  [/(no such|unknown|invalid) (user|recipient|mailbox|address|account)|no mailbox/i, undefined],
+  [/(user|recipient|mailbox|address|account) (is )?(unknown|invalid|not found)/i, undefined],
+  [/(does not|doesn't|do not) (exist|have an? \S* ?account)/i, undefined],
+  [/(mail)?box (is )?full|over ?quota|quota (is )?exceeded|out of storage/i, mailboxUnwell],
+  [/(black|block|deny) ?-?list|blocked (by|using|due to|for|because)|banned/i, senderRefused],
+  [/spamhaus|spamcop|barracuda|reputation|\bdmarc\b|\bspf\b|\bdkim\b/i, senderRefused],
+  [/unauthenticated|(too many|rate limit).*(messages|mails|connections)/i, senderRefused],
+  [/\bspam\b|unsolicited|virus|malware|phish|content (was )?(reject|refus|block)/i, messageRefused],
+  [/(message|mail|attachment)( content)?( was)? (rejected|refused|blocked)/i, messageRefused],
+  [/(message|mail) (is )?too (large|big)|(message )?size (limit|exceed)/i, messageRefused],
+  [/time[d ]*out|connection (refused|reset|lost)|temporar|try again|unreachable/i, mailboxUnwell],
+];
+
+/** Addresses in the text can contain any word. */
+function readWords(text: string): FailureDetails | undefined {
+  const words = text
+    .split(" ")
+    .filter((word) => !word.includes("@"))
+    .join(" ");
+  return phrases.find(([pattern]) => pattern.test(words))?.[1];
 }
 
 const greylisted = /gr[ae]y-?list/i;

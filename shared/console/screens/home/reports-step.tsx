@@ -37,7 +37,7 @@ export function ReportsForm({ step: { recordId } }: StepProps) {
   const config = data.sendingConfigs.find(({ id }) => id === recordId);
   if (!config) return null;
   return config.webhookUrl === null ? (
-    <p className="quiet">{t("An SMTP server reports nothing: it sends bounces as email.")}</p>
+    <ConnectProvider config={config} />
   ) : (
     <ProviderReports key={config.id} config={config} webhookUrl={config.webhookUrl} />
   );

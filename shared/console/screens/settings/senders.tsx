@@ -245,7 +245,7 @@ function SenderDialog({
   const fromName = useTextField(sender.fromName ?? "");
   const replyTo = useTextField(sender.replyTo ?? "");
   const webhookSecret = useTextField();
-  const [rate, setRate] = useState<number | "">(sender.ratePerSecond ?? "");
+  const [rate, setRate] = useState(toRate(sender.ratePerSecond));
   const [fallback, setFallback] = useState(sender.fallbackConfigId);
   const [tracking, setTracking] = useState(sender.tracking);
   const warmUp = useWarmUp(sender);
@@ -258,7 +258,7 @@ function SenderDialog({
         fromEmail: fromEmail.value,
         fromName: fromName.value || null,
         replyTo: replyTo.value || null,
-        ratePerSecond: rate === "" ? null : rate,
+        ratePerSecond: rate.count === "" ? null : rate.count / secondsOf[rate.unit],
         fallbackConfigId: fallback,
         tracking,
         ...warmUp.changes(),
@@ -293,13 +293,7 @@ function SenderDialog({
         data-field="replyTo"
         {...replyTo.input}
       />
-      <NumberInput
-        label={t("Emails a second at most (optional)")}
-        min={1}
-        allowDecimal={false}
-        value={rate}
-        onChange={(value) => setRate(value === "" ? "" : Number(value))}
-      />
+      <RateFields rate={rate} onChange={setRate} />
       <WarmUpFields warmUp={warmUp} />
       <Select
         label={t("Fallback (optional)")}
@@ -341,6 +335,46 @@ function SenderDialog({
       <p className="quiet">{t("Credentials that stay empty are kept.")}</p>
       <CredentialFields provider={sender.provider} credentials={credentials} isChange />
     </FormDialog>
+  );
+}
+
+interface Rate {
+  count: number | "";
+  unit: "second" | "hour";
+}
+
+const secondsOf: Record<Rate["unit"], number> = { second: 1, hour: 3600 };
+
+function toRate(perSecond: number | null): Rate {
+  if (perSecond === null) return { count: "", unit: "second" };
+  if (Number.isInteger(perSecond)) return { count: perSecond, unit: "second" };
+  return { count: Math.max(1, Math.round(perSecond * secondsOf.hour)), unit: "hour" };
+}
+
+function RateFields({ rate, onChange }: { rate: Rate; onChange(rate: Rate): void }) {
+  const units: { value: Rate["unit"]; label: string }[] = [
+    { value: "second", label: t("One second") },
+    { value: "hour", label: t("One hour") },
+  ];
+  return (
+    <fieldset className="plain-fieldset field-grid" aria-label={t("Speed")}>
+      <NumberInput
+        label={t("Most emails (optional)")}
+        min={1}
+        max={100_000}
+        allowDecimal={false}
+        data-field="ratePerSecond"
+        value={rate.count}
+        onChange={(value) => onChange({ ...rate, count: value === "" ? "" : Number(value) })}
+      />
+      <Select
+        label={t("Within")}
+        allowDeselect={false}
+        data={units}
+        value={rate.unit}
+        onChange={(unit) => unit && onChange({ ...rate, unit: unit as Rate["unit"] })}
+      />
+    </fieldset>
   );
 }
 

@@ -13,6 +13,7 @@ import {
   write,
 } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
+import { domainOf } from "../../../kernel/email-fields.ts";
 import {
   dueShardOf,
   indexAttributeNames,
@@ -52,11 +53,9 @@ export interface DomainRecord extends DomainIdentity, VerificationState {
  * first.
  */
 export async function checkDomain(orgId: number, domainId: number): Promise<void> {
-  const [domain, providers] = await Promise.all([
-    get<DomainRecord>(keys.record(orgId, "DOMAIN", domainId)),
-    listProviders(orgId),
-  ]);
+  const domain = await get<DomainRecord>(keys.record(orgId, "DOMAIN", domainId));
   if (!domain) return;
+  const providers = await listProviders(domain);
   const [{ seen, ownership }, standards] = await Promise.all([
     lookUpRecords(domain.name, expectedRecords(domain, providers), domain.seen),
     checkStandards(domain.name),
@@ -77,10 +76,19 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
   }
 }
 
-/** The distinct providers of the organization's sending configs. */
-export async function listProviders(orgId: number): Promise<string[]> {
+/**
+ * The distinct providers that send from the domain: those of configs with an address at it or with
+ * none, and of their fallbacks. Without such a config, each config can send from a verified domain.
+ */
+export async function listProviders({
+  orgId,
+  name,
+}: Pick<DomainRecord, "orgId" | "name">): Promise<string[]> {
   const configs = await queryAll<SendingConfig>(ranges.records(orgId, "CONFIG"));
-  return [...new Set(configs.map(({ provider }) => provider))];
+  const own = configs.filter(({ fromEmail }) => fromEmail === null || domainOf(fromEmail) === name);
+  const fallbackIds = own.map(({ fallbackConfigId }) => fallbackConfigId);
+  const used = configs.filter((config) => own.includes(config) || fallbackIds.includes(config.id));
+  return [...new Set((own.length ? used : configs).map(({ provider }) => provider))];
 }
 
 /** The state of a domain that another organization has verified before. */

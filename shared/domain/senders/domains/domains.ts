@@ -282,7 +282,7 @@ export async function findDetail(caller: CallerScope, id: number): Promise<Domai
 
 async function toDetail(domain: DomainRecord): Promise<DomainDetail> {
   const [providers, reportAddress] = await Promise.all([
-    listProviders(domain.orgId),
+    listProviders(domain),
     getReportAddress(domain.orgId),
   ]);
   const dnsRecords = expectedRecords(domain, providers, reportAddress).flatMap((expected) => {

@@ -44,8 +44,7 @@ export interface DomainIdentity {
 }
 
 /**
- * `providers` are those of the organization's sending configs. `reportAddress` receives DMARC
- * reports.
+ * `providers` are those that send from the domain. `reportAddress` receives DMARC reports.
  */
 export function expectedRecords(
   domain: DomainIdentity,
