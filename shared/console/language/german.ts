@@ -85,7 +85,8 @@ export const german: Catalog = {
     "Ein SMTP-Server meldet Bounces per E-Mail. Tragen Sie das Postfach seines " +
     "Return-Path ein, und neue E-Mails darin werden alle 10 Minuten gelesen.",
   "An SMTP server reports bounces by email only: let the service read its bounce mailbox.":
-    "Ein SMTP-Server meldet Bounces nur per E-Mail: Lassen Sie den Dienst sein Bounce-Postfach lesen.",
+    "Ein SMTP-Server meldet Bounces nur per E-Mail: Lassen Sie den Dienst sein " +
+    "Bounce-Postfach lesen.",
   "An empty answer": "Eine leere Antwort",
   "Answer of a machine": "Automatische Antwort",
   "Answered with status {responseStatus}": "Antwort mit Status {responseStatus}",
