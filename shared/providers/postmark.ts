@@ -30,6 +30,13 @@ const Credentials = z.object({
     .meta({ writeOnly: false })
     .optional()
     .describe("Message stream to send through; absent: outbound, the transactional one"),
+  accountToken: credentialFields
+    .secretField("")
+    .optional()
+    .describe(
+      "API token of the account, with which connecting adds the sender's domain; without it, " +
+        "add the domain by hand",
+    ),
 });
 
 export const postmark: ProviderAdapter<typeof Credentials> = {

@@ -71,9 +71,6 @@ async function publish({ caller }: TestAccount, domainId: number): Promise<void>
 const interrupted = new Set<string>(["postmark", "resend", "mailgun", "ses"]);
 
 describe.each(webhookProviderKeys)("%s", (provider) => {
-  // Its API key cannot add a domain.
-  const hasDomains = provider !== "postmark";
-
   test("is connected, and a second run changes nothing", async () => {
     const owner = await addConfig(provider);
     const first = await connectProvider(owner.caller, owner.id);
@@ -90,7 +87,7 @@ describe.each(webhookProviderKeys)("%s", (provider) => {
     expect(requests.creations()).toEqual([]);
   });
 
-  test.runIf(hasDomains)("names the records of the domain, which are then checked", async () => {
+  test("names the records of the domain, which are then checked", async () => {
     const owner = await addConfig(provider);
     const first = await connectProvider(owner.caller, owner.id);
     const records = first.domain!.dnsRecords;
@@ -130,6 +127,20 @@ describe.each(webhookProviderKeys)("%s", (provider) => {
       });
     },
   );
+});
+
+test("without the token of its account, a domain of Postmark is added by hand", async () => {
+  const { caller, id } = await addConfig("postmark");
+  const { credentials } = (await sandboxes.createAccount(sandbox)).postmark!;
+  const { accountToken: _, ...others } = credentials;
+  await sendingConfigs.update(caller, id, { credentials: others });
+  const connected = await connectProvider(caller, id);
+  expect(codeOf(connected, "domain")).toBe("domain_by_hand");
+  const wrong = { ...credentials, accountToken: "wrong-token" };
+  await sendingConfigs.update(caller, id, { credentials: wrong });
+  const refused = await connectProvider(caller, id);
+  expect(codeOf(refused, "domain")).toBe("not_permitted");
+  expect(JSON.stringify(refused)).not.toContain("wrong-token");
 });
 
 test("records that another provider of the domain lacks are not missing", async () => {

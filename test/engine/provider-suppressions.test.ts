@@ -15,6 +15,7 @@ import * as due from "../../shared/domain/due-work.ts";
 import { connectProvider } from "../../shared/domain/senders/connect-provider.ts";
 import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { savePull } from "../../shared/domain/senders/suppression-pull-times.ts";
 import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
 import { dueShards } from "../../shared/keys.ts";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
@@ -133,4 +134,21 @@ test("credentials that may not read the list change nothing, and tomorrow it is 
   const [fault] = await removeAtProviders(caller.orgId, "ada@example.com");
   expect(fault).toMatch(/^ada@example.com was not removed there/);
   expect(fault).not.toContain("re_unknown_key");
+});
+
+test("a complaint that the provider keeps is named as not removed", async () => {
+  const { caller, addresses } = await addConfig("postmark", ["complained"]);
+  const [fault] = await removeAtProviders(caller.orgId, addresses[0]!);
+  expect(fault).toMatch(/was not removed there .* Spam complaints cannot be removed/);
+});
+
+test("a cursor that the provider does not know any more ends no later pull", async () => {
+  const { caller, id, addresses } = await addConfig("sendgrid", ["bounced"]);
+  const config = await sendingConfigs.find(caller, id);
+  const pull = { cursor: "bounces:-1", readAt: clock.now().toISOString() };
+  await savePull(caller.orgId, config, { pull, seconds: 0 });
+  await pullSuppressions(caller.orgId, id);
+  expect((await sendingConfigs.find(caller, id)).suppressionPull).toMatchObject({ cursor: null });
+  await pullSuppressions(caller.orgId, id);
+  expect(await suppressions.find(caller.orgId, addresses[0]!)).toMatchObject({ reason: "bounce" });
 });

@@ -69,6 +69,7 @@ export const german: Catalog = {
   "A start. When all your email passes, change none to quarantine or reject.":
     "Für den Anfang. Wenn alle Ihre E-Mails bestehen, ändern Sie none in quarantine oder reject.",
   "Access key id": "Zugriffsschlüssel-ID",
+  "Account token": "Konto-Token",
   "Add the inbound domain, and a relay webhook with the URL.":
     "Die Inbound-Domain und einen Relay-Webhook mit der URL hinzufügen.",
   "Add to a sequence": "Zu einer Automation hinzufügen",
@@ -264,6 +265,8 @@ export const german: Catalog = {
   "Point the MX record of the domain to {mx}.": "Den MX-Eintrag der Domain auf {mx} richten.",
   Port: "Port",
   "Port (optional)": "Port (optional)",
+  "Postmark calls it the account API token. Connecting adds your domain with it.":
+    "Bei Postmark heißt er Account API Token. Mit ihm fügt das Verbinden Ihre Domain hinzu.",
   "Postmark calls it the server API token. It is under Servers › API Tokens.":
     "Postmark nennt ihn Server-API-Token. Er steht unter Servers › API Tokens.",
   "Proves that the domain belongs to your organization. Keep this record.":

@@ -3,6 +3,7 @@ import { t } from "../language/translate.ts";
 
 const labels: Record<string, string> = {
   accessKeyId: t("Access key id"),
+  accountToken: t("Account token"),
   apiKey: t("API key"),
   configurationSet: t("Configuration set"),
   domain: t("Sending domain"),
@@ -33,6 +34,9 @@ const hints: Record<string, string> = {
   "mailjet.region": t("Of the account. Without it: global."),
   "mandrill.apiKey": t("It begins with md-. A test key accepts emails and delivers none."),
   "postmark.apiKey": t("Postmark calls it the server API token. It is under Servers › API Tokens."),
+  "postmark.accountToken": t(
+    "Postmark calls it the account API token. Connecting adds your domain with it.",
+  ),
   "postmark.messageStream": t("Without it: outbound, the stream for transactional emails."),
   "resend.apiKey": t(
     "With sending access. With full access, uncertain emails can be looked up. It begins with re_.",

@@ -47,8 +47,10 @@ export async function pullSuppressions(orgId: number, configId: number): Promise
     if (!outcome) throw error;
     const { code } = outcome;
     log.warn("suppressions could not be pulled", { orgId, configId, code });
+    // What the provider refuses can be the cursor, so the next pull begins with the first page.
+    const pull = { cursor: code === "no_answer" ? cursor : null, readAt: now().toISOString() };
     const seconds = code === "no_answer" ? hourSeconds : daySeconds;
-    await savePull(orgId, config, { pull: { cursor, readAt: now().toISOString() }, seconds });
+    await savePull(orgId, config, { pull, seconds });
   }
 }
 

@@ -1,11 +1,19 @@
 // Postmark: webhooks of the message stream (postmarkapp.com/developer/api/webhooks-api). Domains
-// need the token of the account, which a server token does not replace.
+// need the token of the account (developer/api/domains-api), which a server token does not replace.
 import * as z from "zod";
-import { type Connector, ensureWebhook, readBody } from "./connector.ts";
+import {
+  ConnectFailure,
+  type Connector,
+  ensureWebhook,
+  type ProviderApi,
+  type ProviderRecord,
+  readBody,
+} from "./connector.ts";
 
 interface Credentials {
   apiKey: string;
   messageStream?: string | undefined;
+  accountToken?: string | undefined;
 }
 
 const apiUrl = "https://api.postmarkapp.com";
@@ -80,7 +88,29 @@ export const postmark: Connector<Credentials> = {
     });
     return { code };
   },
-  connectDomain: async (_, domain) => ({ code: "domain_by_hand", detail: domain, records: [] }),
+  async connectDomain(account, domain) {
+    const { accountToken } = account.credentials;
+    if (accountToken === undefined) return { code: "domain_by_hand", detail: domain, records: [] };
+    const api: ProviderApi = (request) =>
+      account.api({ ...request, headers: { "x-postmark-account-token": accountToken } });
+    const id = await findDomainId(api, domain);
+    if (id === undefined) {
+      const body = { Name: domain, ReturnPathDomain: `pm-bounces.${domain}` };
+      const added = await api({ method: "POST", url: domainsUrl, body });
+      return { code: "domain_added", records: toRecords(readBody(Domain, added)) };
+    }
+    const url = `${domainsUrl}/${id}`;
+    let found = readBody(Domain, await api({ url }));
+    if (!found.DKIMVerified)
+      found = readBody(Domain, await api({ method: "PUT", url: `${url}/verifyDkim` }));
+    if (!found.ReturnPathDomainVerified)
+      found = readBody(Domain, await api({ method: "PUT", url: `${url}/verifyReturnPath` }));
+    const isVerified = found.DKIMVerified && found.ReturnPathDomainVerified;
+    return {
+      code: isVerified ? "domain_verified" : "domain_unverified",
+      records: toRecords(found),
+    };
+  },
   suppressionList: {
     // Postmark has one page.
     async readPage({ api, credentials }) {
@@ -95,14 +125,70 @@ export const postmark: Connector<Credentials> = {
         })),
       };
     },
-    remove: ({ api, credentials }, email) =>
-      api({
+    async remove({ api, credentials }, email) {
+      const response = await api({
         method: "POST",
         url: `${listUrl(credentials)}/delete`,
         body: { Suppressions: [{ EmailAddress: email }] },
-      }),
+      });
+      // The status is 200 also if Postmark keeps it, such as after a complaint.
+      const kept = readBody(Removed, response).Suppressions.find(
+        ({ Status }) => Status === "Failed",
+      );
+      if (kept)
+        throw new ConnectFailure({ code: "provider_failed", detail: kept.Message ?? kept.Status });
+    },
   },
 };
+
+const domainsUrl = `${apiUrl}/domains`;
+const domainsPerPage = 500;
+const maxDomainPages = 10;
+
+const DomainList = z.object({
+  TotalCount: z.number(),
+  Domains: z.array(z.object({ ID: z.number(), Name: z.string() })),
+});
+const Domain = z.object({
+  Name: z.string(),
+  DKIMVerified: z.boolean(),
+  DKIMHost: z.string(),
+  DKIMTextValue: z.string(),
+  DKIMPendingHost: z.string(),
+  DKIMPendingTextValue: z.string(),
+  ReturnPathDomain: z.string(),
+  ReturnPathDomainVerified: z.boolean(),
+  ReturnPathDomainCNAMEValue: z.string(),
+});
+
+async function findDomainId(api: ProviderApi, domain: string): Promise<number | undefined> {
+  for (let page = 0; page < maxDomainPages; page++) {
+    const offset = page * domainsPerPage;
+    const query = new URLSearchParams({ count: `${domainsPerPage}`, offset: `${offset}` });
+    const { Domains, TotalCount } = readBody(
+      DomainList,
+      await api({ url: `${domainsUrl}?${query}` }),
+    );
+    const found = Domains.find(({ Name }) => Name === domain);
+    if (found) return found.ID;
+    if (offset + Domains.length >= TotalCount) break;
+  }
+  return undefined;
+}
+
+/** A new key waits under a host name of its own until DNS has it. */
+function toRecords(domain: z.output<typeof Domain>): ProviderRecord[] {
+  const { DKIMPendingHost, DKIMHost, ReturnPathDomain: returnPath } = domain;
+  const dkim: ProviderRecord = {
+    purpose: "dkim",
+    type: "TXT",
+    name: (DKIMPendingHost || DKIMHost).toLowerCase(),
+    value: domain.DKIMPendingTextValue || domain.DKIMTextValue,
+  };
+  if (!returnPath) return [dkim];
+  const value = domain.ReturnPathDomainCNAMEValue;
+  return [dkim, { purpose: "return_path", type: "CNAME", name: returnPath.toLowerCase(), value }];
+}
 
 /** About 100,000 addresses. */
 const maxListBytes = 16_000_000;
@@ -110,6 +196,9 @@ const listUrl = ({ messageStream = "outbound" }: Credentials): string =>
   `${apiUrl}/message-streams/${messageStream}/suppressions`;
 const Listed = z.object({
   Suppressions: z.array(z.object({ EmailAddress: z.string(), SuppressionReason: z.string() })),
+});
+const Removed = z.object({
+  Suppressions: z.array(z.object({ Status: z.string(), Message: z.string().nullish() })),
 });
 /** ManualSuppression: the recipient or the customer unsubscribed it. */
 const reasons: Partial<Record<string, "bounce" | "spam_report">> = {

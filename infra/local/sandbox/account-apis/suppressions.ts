@@ -43,7 +43,11 @@ const removeLast =
 const noContent: SandboxResponse = { status: 204 };
 
 const sendgridList = (reason: Reason) => (call: SandboxCall) =>
-  ok(pageOf(call, list(call, reason)).map(({ email }) => ({ created: 1, email, reason: "550" })));
+  Number(queryOf(call).get("offset")) < 0
+    ? { status: 400, body: { errors: [{ message: "offset must not be negative" }] } }
+    : ok(
+        pageOf(call, list(call, reason)).map(({ email }) => ({ created: 1, email, reason: "550" })),
+      );
 
 const mailgunList = (reason: Reason) => (call: SandboxCall) =>
   ok({
@@ -107,9 +111,13 @@ export const suppressionRoutes: Record<string, SandboxProvider["routes"]> = {
       }),
     "POST /message-streams/outbound/suppressions/delete"(call) {
       const { Suppressions } = call.json() as { Suppressions: { EmailAddress: string }[] };
-      for (const { EmailAddress } of Suppressions) remove(call, EmailAddress);
       return ok({
-        Suppressions: Suppressions.map((one) => ({ ...one, Status: "Deleted", Message: null })),
+        Suppressions: Suppressions.map((one) => {
+          if (simulatedOutcome(one.EmailAddress) === "complained")
+            return { ...one, Status: "Failed", Message: "Spam complaints cannot be removed." };
+          remove(call, one.EmailAddress);
+          return { ...one, Status: "Deleted", Message: null };
+        }),
       });
     },
   },

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
-import { postmarkAccountRoutes } from "../account-apis/postmark.ts";
+import { accountToken, postmarkAccountRoutes } from "../account-apis/postmark.ts";
 import { readMailbox, readMailboxes } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import {
@@ -164,7 +164,10 @@ export const postmark: SandboxProvider = {
   name: "Postmark",
   accountIdPattern:
     /^([0-9a-f]{8})-([0-9a-f]{4})-4[0-9a-f]{3}-8[0-9a-f]{3}-([0-9a-f]{4})[0-9a-f]{8}$/,
-  credentials: (account) => ({ apiKey: serverToken(account) }),
+  credentials: (account) => ({
+    apiKey: serverToken(account),
+    accountToken: accountToken(account),
+  }),
   readKey: ({ headers }) => headers["x-postmark-server-token"],
   routes: {
     "POST /email": sendOne,
