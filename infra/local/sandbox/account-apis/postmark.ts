@@ -1,5 +1,5 @@
-// Postmark: webhooks of the message stream, and domains of the account. The real service calls a new
-// webhook once for each trigger and saves it only if it answers with 200; this one does not.
+// Postmark: webhooks of the message stream, and domains of the account. The real service calls a
+// new webhook once for each trigger and saves it only if it answers with 200; this one does not.
 import * as z from "zod";
 import { ok, parseBody, refuse } from "../request-reader.ts";
 import { queryOf } from "../search.ts";
