@@ -115,3 +115,20 @@ test("records and figures are judged, and limits warned of before they are reach
   expect(Date.parse(checkedAt!)).toBeLessThanOrEqual(now().getTime());
   await sender.provider.stop();
 });
+
+test("the records have the consent of another domain that receives the reports", async () => {
+  const { caller, siteId, provider } = await createSequenceSender();
+  const name = `d${crypto.randomUUID().slice(0, 8)}.com`;
+  const address = "reports@in.other.example";
+  await changeSettings(caller, siteId, { address });
+  const id = await addDomain(caller, name);
+  const readRecords = async () => (await domains.findDetail(caller, id)).dnsRecords.slice(-2);
+  expect(await readRecords()).toMatchObject([
+    { purpose: "dmarc", value: `v=DMARC1; p=none; rua=mailto:${address}` },
+    { purpose: "dmarc_reports", value: "v=DMARC1", state: "pending" },
+  ]);
+  dns.zone.records[`TXT ${name}._report._dmarc.in.other.example`] = ["v=DMARC1"];
+  await addDomain(caller, name);
+  expect(await readRecords()).toMatchObject([{ state: "pending" }, { state: "found" }]);
+  await provider.stop();
+});

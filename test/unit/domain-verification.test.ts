@@ -128,14 +128,20 @@ describe("expected records", () => {
   });
 
   test("of DMARC name the address for reports, and what another domain must agree to", () => {
-    const dmarcFor = (address: string) =>
-      expectedRecords(domain, [], address).find(({ purpose }) => purpose === "dmarc")!;
-    const own = dmarcFor("reports+1@in.shop.example");
-    expect(own.value).toBe("v=DMARC1; p=none; rua=mailto:reports+1@in.shop.example");
-    expect(own.note).not.toContain("_report");
-    const other = dmarcFor("a!b,c@in.other.example");
-    expect(other.value).toBe("v=DMARC1; p=none; rua=mailto:a%21b%2Cc@in.other.example");
-    expect(other.note).toContain("shop.example._report._dmarc.in.other.example: v=DMARC1");
+    const recordsFor = (address: string) =>
+      expectedRecords(domain, [], address).filter(({ purpose }) => purpose.startsWith("dmarc"));
+    const [own, ...none] = recordsFor("reports+1@in.shop.example");
+    expect(own!.value).toBe("v=DMARC1; p=none; rua=mailto:reports+1@in.shop.example");
+    expect(none).toEqual([]);
+    const [other, agreement] = recordsFor("a!b,c@in.other.example");
+    expect(other!.value).toBe("v=DMARC1; p=none; rua=mailto:a%21b%2Cc@in.other.example");
+    expect(agreement).toMatchObject({
+      purpose: "dmarc_reports",
+      type: "TXT",
+      name: "shop.example._report._dmarc.in.other.example",
+      value: "v=DMARC1",
+      required: false,
+    });
   });
 
   test("contain DKIM for every provider, each with its own name", () => {
@@ -342,6 +348,18 @@ describe("looked-up records", () => {
     ["mailgun", "dmarc", {}, [["pending"]]],
   ])("%s, %s: %j", async (provider, purpose, records, states) => {
     expect(await stateOf(provider, purpose, records)).toEqual(states);
+  });
+
+  test.each<[string, string[], unknown]>([
+    ["an agreement", ["v=DMARC1"], { state: "found", found: ["v=DMARC1"] }],
+    ["one with tags", ["x", "v=DMARC1; rua=mailto:a@b.example"], { state: "found" }],
+    ["other texts", ["x"], { state: "wrong", found: ["x"] }],
+    ["no record", [], { state: "pending" }],
+  ])("of the domain that receives the DMARC reports: %s", async (_, texts, result) => {
+    const agreement = expectedRecords(domain, [], "reports@in.other.example").at(-1)!;
+    const zone = { [`TXT ${agreement.name}`]: texts };
+    const { seen } = await seeing({ records: texts.length ? zone : {} }, [agreement]);
+    expect(seen[recordKey(agreement)]).toMatchObject(result as object);
   });
 
   test("keep their previous result while DNS does not answer", async () => {

@@ -110,6 +110,7 @@ export const german: Catalog = {
     "Prüft die Anmeldung, wie Bounces zurückkommen, und die DNS-Einträge der Domain.",
   "Complaint report": "Bericht über eine Beschwerde",
   Connections: "Verbindungen",
+  "Consent to DMARC reports": "Zustimmung zu DMARC-Berichten",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
     "Sortiert wird nach Adresse oder Tag. Für andere Reihenfolgen müssten alle gelesen werden.",
   "Configuration set": "Konfigurationssatz",
@@ -220,11 +221,11 @@ export const german: Catalog = {
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
   "No email received yet": "Noch keine E-Mail empfangen",
-  ["No report has come yet. Let a site receive email, and publish its address as rua of " +
-    "the DMARC record: the guide “Custom domain and DNS” of the API reference says how."]:
-    "Es ist noch kein Bericht gekommen. Lassen Sie eine Website E-Mails empfangen, und " +
-    "veröffentlichen Sie deren Adresse als rua des DMARC-Eintrags: Die Anleitung „Custom " +
-    "domain and DNS“ der API-Referenz erklärt es.",
+  ["No report has come yet. Let a site receive email under Inbound, and publish the DMARC " +
+    "records above, which then name its address."]:
+    "Es ist noch kein Bericht gekommen. Lassen Sie unter Eingang eine Website E-Mails " +
+    "empfangen, und veröffentlichen Sie die DMARC-Einträge oben, die dann deren Adresse " +
+    "nennen.",
   "No sender uses an SMTP server.": "Kein Absender nutzt einen SMTP-Server.",
   "Not read yet": "Noch nicht gelesen",
   "Not set up": "Nicht eingerichtet",
@@ -449,6 +450,10 @@ export const german: Catalog = {
     "Diese Kampagne hat keine E-Mail, die sich kopieren lässt.",
   "What does the email begin with?": "Womit beginnt die E-Mail?",
   "With its subject and its texts": "Mit ihrem Betreff und ihren Texten",
+  ["Your DMARC reports go to another domain, which must agree. Add this record to the DNS of " +
+    "that domain, else mailbox providers send no reports."]:
+    "Ihre DMARC-Berichte gehen an eine andere Domain, die zustimmen muss. Fügen Sie diesen " +
+    "Eintrag im DNS jener Domain hinzu, sonst senden die Postfach-Anbieter keine Berichte.",
   "Your own mail server or program": "Eigener Mailserver oder eigenes Programm",
   "Your provider's help names it. None is only for a relay in your own network.":
     "Die Hilfe Ihres Anbieters nennt sie. Keine ist nur für ein Relay im eigenen Netz.",

@@ -14,6 +14,7 @@ const purposes: Record<DnsRecord["purpose"], string> = {
   dkim: t("Signature (DKIM)"),
   spf: t("Allowed senders (SPF)"),
   dmarc: t("Policy (DMARC)"),
+  dmarc_reports: t("Consent to DMARC reports"),
   return_path: t("Bounce address"),
   verification: t("Ownership at the provider"),
   tracking: t("Links with your domain"),
@@ -95,6 +96,11 @@ function noteOf({ purpose, name, value }: DnsRecord, provider: string): string {
     return value
       ? t("A domain has one SPF record. If there is one, add these hosts to it.")
       : t("Your providers need nothing here.");
+  if (purpose === "dmarc_reports")
+    return t(
+      "Your DMARC reports go to another domain, which must agree. Add this record to the DNS of " +
+        "that domain, else mailbox providers send no reports.",
+    );
   return t("A start. When all your email passes, change none to quarantine or reject.");
 }
 

@@ -81,8 +81,8 @@ export function DmarcSection({ domainId }: { domainId: number }) {
 const NoDmarcReports = () => (
   <p className="quiet">
     {t(
-      "No report has come yet. Let a site receive email, and publish its address as rua of the " +
-        "DMARC record: the guide “Custom domain and DNS” of the API reference says how.",
+      "No report has come yet. Let a site receive email under Inbound, and publish the DMARC " +
+        "records above, which then name its address.",
     )}
   </p>
 );

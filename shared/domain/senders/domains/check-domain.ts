@@ -26,6 +26,7 @@ import { prepareEvents } from "../../webhooks/record-events.ts";
 import type { SendingConfig } from "../sending-config-schema.ts";
 import { type DomainIdentity, expectedRecords } from "./expected-records.ts";
 import { lookUpRecords, type RecordResult } from "./look-up-records.ts";
+import { getReportAddress } from "./report-address.ts";
 import { checkStandards, type DomainStandards } from "./standards.ts";
 import { isHeld, nextState, type VerificationState } from "./verification-state.ts";
 
@@ -55,9 +56,13 @@ export interface DomainRecord extends DomainIdentity, VerificationState {
 export async function checkDomain(orgId: number, domainId: number): Promise<void> {
   const domain = await get<DomainRecord>(keys.record(orgId, "DOMAIN", domainId));
   if (!domain) return;
-  const providers = await listProviders(domain);
+  const [providers, reportAddress] = await Promise.all([
+    listProviders(domain),
+    getReportAddress(orgId),
+  ]);
+  const expected = expectedRecords(domain, providers, reportAddress);
   const [{ seen, ownership }, standards] = await Promise.all([
-    lookUpRecords(domain.name, expectedRecords(domain, providers), domain.seen),
+    lookUpRecords(domain.name, expected, domain.seen),
     checkStandards(domain.name),
   ]);
   const state = nextState(domain, ownership, now());

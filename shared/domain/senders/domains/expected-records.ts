@@ -2,6 +2,7 @@
 // need.
 // Some values depend on the account at the provider; then only the format of the record is checked.
 import type { DnsRecordType } from "../../../adapters/dns/records.ts";
+import { domainOf } from "../../../kernel/email-fields.ts";
 import type { ProviderRecord } from "../../../providers/connect/connector.ts";
 import { agreementRecordName, toReportUri } from "./report-address.ts";
 
@@ -10,6 +11,7 @@ export const recordPurposes = [
   "dkim",
   "spf",
   "dmarc",
+  "dmarc_reports",
   "return_path",
   "verification",
   "tracking",
@@ -68,6 +70,7 @@ export function expectedRecords(
       ...new Set(providers.flatMap((provider) => spfIncludesOf(provider, domain))),
     ]),
     dmarcRecord(domain.name, reportAddress),
+    ...agreementRecords(domain.name, reportAddress),
   ];
 }
 
@@ -301,10 +304,23 @@ const dmarcRecord = (domain: string, reportAddress: string | undefined): Expecte
   required: false,
   note:
     "A starting point: change it to quarantine or reject when all your mail passes. A record " +
-    `at the organizational domain also counts${agreementNote(domain, reportAddress)}`,
+    "at the organizational domain also counts",
 });
 
-function agreementNote(domain: string, reportAddress: string | undefined): string {
+/** The domain of the report address agrees to receive reports about another domain. */
+function agreementRecords(domain: string, reportAddress: string | undefined): ExpectedRecord[] {
   const name = reportAddress && agreementRecordName(domain, reportAddress);
-  return name ? `. Reports to another domain need the TXT record ${name}: v=DMARC1` : "";
+  if (!name) return [];
+  const receiver = domainOf(reportAddress);
+  return [
+    {
+      purpose: "dmarc_reports",
+      provider: null,
+      type: "TXT",
+      name,
+      value: "v=DMARC1",
+      required: false,
+      note: `Lets ${receiver} receive the DMARC reports: add it to the DNS of ${receiver}`,
+    },
+  ];
 }

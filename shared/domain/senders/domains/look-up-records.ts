@@ -84,6 +84,13 @@ const recordChecks: Record<
       nearest.texts.length === 1 && typeof dmarc.parseDmarc(nearest.texts[0]!) === "object";
     return isValid ? foundResult(...nearest.texts) : wrongResult(...nearest.texts);
   },
+  // The record may have further tags (RFC 7489, 7.1).
+  dmarc_reports: async ({ name }) => {
+    const records = await lookUpTxt(name!);
+    const agreement = records.find(dmarc.isDmarc);
+    if (agreement !== undefined) return foundResult(agreement);
+    return records.length ? wrongResult(...records) : pendingResult;
+  },
   return_path: async (expected) =>
     expected.type === "MX" ? checkMx(expected) : checkCname(expected, async () => pendingResult),
   // The name can be the domain itself, which has other texts.
