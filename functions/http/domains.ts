@@ -119,7 +119,7 @@ export const domains = routeGroup("domains", [
     description:
       "Logs in to Google with the key of a service account, lists the domains that it may read, " +
       "and stores the key if that works. Figures of the organization's domains are then pulled " +
-      "at once and every day. Send it again to pull at once.",
+      "at once and every day. Omit the key to check the stored one and pull at once.",
     body: postmasterTools.PostmasterAccess,
     returns: postmasterTools.PostmasterTools,
     errors: {

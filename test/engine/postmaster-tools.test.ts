@@ -111,6 +111,22 @@ describe("the key", () => {
     expect(google.queries).toEqual([]);
   });
 
+  test("stays if it is omitted: it is checked again, and figures are pulled at once", async () => {
+    const { caller, name, readDates } = await createDomain();
+    await expect(setAccess(caller, {})).rejects.toMatchObject({
+      message: expect.stringContaining("is required"),
+      details: [{ path: "serviceAccountKey" }],
+    });
+    await setAccess(caller, access());
+    await run();
+    showDays(name, [2, 0.001]);
+    const delegatedUser = "ada@shop.example";
+    const set = await setAccess(caller, { delegatedUser });
+    expect(set).toMatchObject({ clientEmail, delegatedUser, domains: [name], state: "waiting" });
+    await run();
+    expect(await readDates()).toEqual([daysAgo(2)]);
+  });
+
   const privateKeyOf = (bits: number) =>
     generateKeyPairSync("rsa", { modulusLength: bits })
       .privateKey.export({ type: "pkcs8", format: "pem" })

@@ -669,6 +669,18 @@ export const queries = {
       queryKey: ["domains", "tls", id],
       queryFn: () => api.domains.getTlsReports(id, { period: "30d" }),
     }),
+  postmasterStats: (id: number) =>
+    queryOptions({
+      queryKey: ["domains", "postmaster", id],
+      queryFn: () => api.domains.getPostmasterStats(id, { period: "30d" }),
+      refetchInterval: ({ state }) => (state.data?.state === "waiting" ? 3000 : false),
+    }),
+  postmasterTools: () =>
+    queryOptions({
+      queryKey: ["postmaster-tools"],
+      queryFn: async () => (await api.domains.getPostmasterTools()).postmasterTools,
+      refetchInterval: ({ state }) => (state.data?.state === "waiting" ? 3000 : false),
+    }),
   compliance: () =>
     queryOptions({
       queryKey: ["compliance", "settings"],

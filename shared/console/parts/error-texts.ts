@@ -204,6 +204,45 @@ const fieldTexts: readonly [RegExp, (found: string[]) => string][] = [
     /^is required if host, port, tls or user change$/,
     () => t("Enter the password again, because the server or user has changed."),
   ],
+  [
+    /^must be the JSON file/,
+    () =>
+      t(
+        "This is not the key of a service account. Enter the whole JSON file that Google gave you.",
+      ),
+  ],
+  [
+    /^private_key must be/,
+    () => t("Google cannot have made the key in this file. Create a new JSON key, and enter it."),
+  ],
+  [
+    /^Google refused: (invalid_grant.*)$/,
+    ([reason]) =>
+      t("Google does not know this key any more. Create a new one. Google says: {reason}", {
+        reason,
+      }),
+  ],
+  [
+    /^Google refused: (unauthorized_client.*)$/,
+    ([reason]) =>
+      t(
+        "The account must not act for this user. Delegate both scopes to it. Google says: {reason}",
+        { reason },
+      ),
+  ],
+  [
+    /^Google refused: .*(has not been used|is disabled)/,
+    () =>
+      t(
+        "The Gmail Postmaster Tools API is not enabled in the account's project. Enable it, wait " +
+          "some minutes, and try again.",
+      ),
+  ],
+  [/^Google refused: (.*)$/, ([reason]) => t("Google refused: {reason}", { reason })],
+  [
+    /^Google did not respond: (.*)$/,
+    ([reason]) => t("Google did not respond: {reason}", { reason }),
+  ],
   [/^must be a domain name/, () => t("Enter a domain, such as shop.example.")],
   [/^must be a colour/, () => t("Enter a colour, such as #1f5fbf.")],
   [/^must be a language tag/, () => t("Enter a language, such as de or pt-BR.")],

@@ -3,7 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
-import { formatDay, formatHour, formatNumber } from "../format.ts";
+import { formatDay, formatHour, formatNumber, formatRate } from "../format.ts";
 
 export interface Series {
   label: string;
@@ -14,6 +14,8 @@ export interface Series {
   filled?: boolean;
   /** Whether it is drawn only when the reader asks for it. The table has it anyway. */
   isHidden?: boolean;
+  /** Whether it is a limit to compare with: a dashed line that the table leaves out. */
+  isLimit?: boolean;
 }
 interface LineChartProps {
   /** Dates such as 2026-11-21, or starts of hours (ISO 8601): one for each value. */
@@ -21,10 +23,26 @@ interface LineChartProps {
   /** The time zone of hours. Absent for days. */
   timezone?: string;
   series: Series[];
+  /** Whether values are rates from 0 to 1. Otherwise they count something. */
+  isRate?: boolean;
   /** What the chart shows, as a sentence. */
   summary: string;
 }
-type Drawing = Pick<LineChartProps, "times" | "series"> & { timezone: string | undefined };
+type Drawing = Pick<LineChartProps, "times" | "series"> & {
+  timezone: string | undefined;
+  unit: Unit;
+};
+
+/** How values are drawn and written. */
+interface Unit {
+  /** The scale ends at this value or above. */
+  leastMax: number;
+  /** Distances of ticks. */
+  tickSteps: number[];
+  axisSize: number;
+  formatTick(value: number): string;
+  format(value: number): string;
+}
 
 const height = 280;
 /** One value makes no line, so a few are drawn as points too. */
@@ -34,23 +52,40 @@ const countValues = (values: Series["values"]): number =>
 const fontFamily = "'Inter Variable', system-ui";
 const formatAt = (time: string, timezone: string | undefined): string =>
   timezone ? formatHour(time, timezone) : formatDay(time);
-const formatTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));
-/** Distances of ticks: 1, 2, 5, 10 and so on, because there is no half of an email. */
-const tickSteps = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
+/** 1, 2, 5, 10 and so on. */
+const stepsFrom = (least: number): number[] =>
+  Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => least * n * 10 ** i)).flat();
+const counts: Unit = {
+  leastMax: 1,
+  // There is no half of an email.
+  tickSteps: stepsFrom(1),
+  axisSize: 46,
+  formatTick: (value) => (value >= 1000 ? `${value / 1000}k` : String(value)),
+  format: formatNumber,
+};
+const formatSmallRate = (rate: number): string => formatRate(rate, 2);
+const rates: Unit = {
+  leastMax: 0.0001,
+  tickSteps: stepsFrom(0.0001),
+  axisSize: 58,
+  formatTick: formatSmallRate,
+  format: formatSmallRate,
+};
 
 const hourSteps = [1, 2, 3, 6, 12, 24].map((hours) => hours * 3600);
 const dayTickSteps = [1, 2, 3, 7, 14, 28].map((days) => days * 24 * 3600);
 
 /** A canvas says nothing to a screen reader, so a table has the same figures. */
-export function LineChart({ times, timezone, series, summary }: LineChartProps) {
+export function LineChart({ times, timezone, series, isRate = false, summary }: LineChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const reading = useRef<HTMLParagraphElement>(null);
   const scheme = useComputedColorScheme("light");
   const [switched, setSwitched] = useState<ReadonlySet<string>>(new Set());
   const isDrawn = ({ label, isHidden = false }: Series) => switched.has(label) === isHidden;
+  const unit = isRate ? rates : counts;
   const drawing = useMemo(
-    () => ({ times, timezone, series: series.filter(isDrawn) }),
-    [times, timezone, series, switched],
+    () => ({ times, timezone, unit, series: series.filter(isDrawn) }),
+    [times, timezone, unit, series, switched],
   );
 
   useEffect(() => {
@@ -88,24 +123,28 @@ export function LineChart({ times, timezone, series, summary }: LineChartProps) 
       <div ref={box} role="img" aria-label={summary} />
       <details>
         <summary>{t("Show as table")}</summary>
-        <FiguresTable times={times} timezone={timezone} series={series} />
+        <FiguresTable times={times} timezone={timezone} unit={unit} series={series} />
       </details>
     </figure>
   );
 }
 
-const formatValue = (value: number | null | undefined): string =>
-  typeof value === "number" ? formatNumber(value) : "–";
+const formatValue = (value: number | null | undefined, { format }: Unit): string =>
+  typeof value === "number" ? format(value) : "–";
 
-const describeTime = ({ times, timezone, series }: Drawing, index: number): string =>
+const withoutLimits = (series: Series[]): Series[] => series.filter(({ isLimit }) => !isLimit);
+
+const describeTime = ({ times, timezone, unit, series }: Drawing, index: number): string =>
   [
     formatAt(times[index]!, timezone),
-    ...series.map(({ label, values }) => `${label} ${formatValue(values[index])}`),
+    ...withoutLimits(series).map(
+      ({ label, values }) => `${label} ${formatValue(values[index], unit)}`,
+    ),
   ].join("  ·  ");
 
 function drawPlot(
   element: HTMLElement,
-  { times, timezone, series }: Drawing,
+  { times, timezone, unit, series }: Drawing,
   showReading: (index: number | null) => void,
 ): uPlot {
   const css = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
@@ -123,7 +162,7 @@ function drawPlot(
       legend: { show: false },
       cursor: { y: false, points: { size: 7 } },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timezone ?? "UTC"),
-      scales: { y: { range: (_, __, max) => [0, Math.max(max, 1) * 1.08] } },
+      scales: { y: { range: (_, __, max) => [0, Math.max(max, unit.leastMax) * 1.08] } },
       axes: [
         {
           ...axis,
@@ -136,19 +175,20 @@ function drawPlot(
         },
         {
           ...axis,
-          size: 46,
+          size: unit.axisSize,
           space: 48,
-          incrs: tickSteps,
-          values: (_, ticks) => ticks.map(formatTick),
+          incrs: unit.tickSteps,
+          values: (_, ticks) => ticks.map(unit.formatTick),
         },
       ],
       series: [
         {},
-        ...series.map(({ label, color, filled, values }) => ({
+        ...series.map(({ label, color, filled, isLimit, values }) => ({
           label,
           stroke: css(color),
           width: 2,
-          points: { show: countValues(values) < minLineTimes },
+          points: { show: !isLimit && countValues(values) < minLineTimes },
+          ...(isLimit && { dash: [6, 4] }),
           ...(filled && { fill: `color-mix(in srgb, ${css(color)} 9%, transparent)` }),
         })),
       ],
@@ -159,7 +199,8 @@ function drawPlot(
   );
 }
 
-function FiguresTable({ times, timezone, series }: Drawing) {
+function FiguresTable({ times, timezone, unit, series: drawn }: Drawing) {
+  const series = withoutLimits(drawn);
   return (
     <table>
       <thead>
@@ -177,7 +218,7 @@ function FiguresTable({ times, timezone, series }: Drawing) {
           <tr key={time}>
             <th scope="row">{timezone ? formatHour(time, timezone) : time}</th>
             {series.map(({ label, values }) => (
-              <td key={label}>{formatValue(values[i])}</td>
+              <td key={label}>{formatValue(values[i], unit)}</td>
             ))}
           </tr>
         ))}

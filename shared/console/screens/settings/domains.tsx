@@ -17,6 +17,7 @@ import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 import { DmarcSection, DomainAdvice, TlsSection } from "./domain-reports.tsx";
+import { GmailSection } from "./gmail-figures.tsx";
 
 const refreshes = ["domains", "organization"];
 
@@ -109,6 +110,7 @@ function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boole
       {open && <DomainAdvice domainId={open.id} />}
       {open && <DmarcSection domainId={open.id} />}
       {open && <TlsSection domainId={open.id} />}
+      {open && <GmailSection domainId={open.id} />}
       <ConfirmDialog
         title={t("Delete domain")}
         action={t("Delete {name}", { name: deleted?.name ?? "" })}

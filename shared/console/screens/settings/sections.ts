@@ -38,6 +38,14 @@ const sections: Record<string, Section> = {
     right: "sending:read",
     Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
   },
+  postmaster: {
+    label: t("Postmaster Tools"),
+    words: t("google gmail spam rate reputation service account"),
+    right: "sending:read",
+    Screen: lazy(async () => ({
+      default: (await import("./postmaster-tools.tsx")).PostmasterToolsScreen,
+    })),
+  },
   inbound: {
     label: t("Inbound"),
     words: t("receive replies bounce mailbox imap forward mx"),

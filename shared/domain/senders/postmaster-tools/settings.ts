@@ -51,10 +51,11 @@ export const PostmasterAccess = z
       .string()
       .min(1)
       .max(8000)
+      .optional()
       .meta({ writeOnly: true })
       .describe(
         "Content of the JSON file with the key of the service account. Its private key is stored " +
-          "encrypted.",
+          "encrypted. Omitted: the stored key.",
       ),
     delegatedUser: EmailAddress.nullable()
       .optional()
@@ -97,15 +98,16 @@ export async function findAccess({ orgId }: CallerScope): Promise<PostmasterTool
 }
 
 /**
- * Logs in, lists the domains and stores the key. Figures are pulled at once. 400 if the key is not
- * valid or Google refuses it, 502 if Google does not respond.
+ * Logs in, lists the domains and stores the key. Figures are pulled at once. 400 if the key is
+ * missing or not valid or Google refuses it, 502 if Google does not respond.
  */
 export async function setAccess(
   { orgId }: CallerScope,
   { serviceAccountKey, delegatedUser }: PostmasterAccess,
 ): Promise<PostmasterTools> {
   const before = await findItem(orgId);
-  const { clientEmail, privateKey } = parseKey(serviceAccountKey);
+  const { clientEmail, privateKey } =
+    serviceAccountKey === undefined ? await openStoredKey(before) : parseKey(serviceAccountKey);
   const account = { clientEmail, ...(delegatedUser && { delegatedUser }) };
   const item: PostmasterToolsItem = {
     ...account,
@@ -143,6 +145,11 @@ function parseKey(text: string): { clientEmail: string; privateKey: string } {
   if (!key) throw keyError("private_key must be an RSA key of at least 2048 bits, as PEM");
   const privateKey = key.export({ type: "pkcs8", format: "pem" }).toString();
   return { clientEmail: data.client_email, privateKey };
+}
+
+async function openStoredKey(item: PostmasterToolsItem | undefined): Promise<ServiceAccount> {
+  if (!item) throw keyError("is required, because no key is stored");
+  return openAccount(item);
 }
 
 async function checkAccess(account: ServiceAccount): Promise<string[]> {
