@@ -90,6 +90,7 @@ const slowFiles = [
   "test/browser/console-brand.test.ts",
   "test/browser/console-languages.test.ts",
   "test/browser/console-pictures.test.ts",
+  "test/browser/console-postmaster.test.ts",
   "test/browser/console-recurring.test.ts",
   "test/browser/console-reports.test.ts",
   "test/browser/console-sequences.test.ts",

@@ -33,6 +33,7 @@ const screens = [
   "/settings/members",
   "/settings/senders",
   "/settings/domains",
+  "/settings/postmaster",
   "/settings/sites",
   "/settings/security",
   "/settings/api-keys",

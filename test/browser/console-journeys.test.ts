@@ -223,6 +223,7 @@ describe.skipIf(!inject("chromium"))("journeys through the console", () => {
       ["settings/members", "Settings"],
       ["settings/senders", "Settings"],
       ["settings/domains", "Settings"],
+      ["settings/postmaster", "Settings"],
       ["settings/sites", "Settings"],
       ["settings/compliance", "Settings"],
       ["settings/organization", "Settings"],

@@ -119,18 +119,22 @@ export async function accountWithContacts(count: number) {
   return account;
 }
 
-interface SandboxAccounts {
-  postmark: { credentials: { apiKey: string }; webhookSecret: string };
-  smtp: { credentials: Record<"host" | "user" | "password", string> };
+interface SandboxAccount {
+  providers: {
+    postmark: { credentials: { apiKey: string }; webhookSecret: string };
+    smtp: { credentials: Record<"host" | "user" | "password", string> };
+  };
+  postmasterTools: { serviceAccountKey: string };
 }
 
-/** The test accounts at the stand-ins of the providers. */
-export async function readSandbox(): Promise<SandboxAccounts> {
-  const answer = (await (await fetch(`${base}/_local/sandbox`)).json()) as {
-    data: { providers: SandboxAccounts };
-  };
-  return answer.data.providers;
+/** A new test account at the stand-ins. */
+export async function createSandboxAccount(): Promise<SandboxAccount> {
+  const answer = await fetch(`${base}/_local/sandbox`);
+  return ((await answer.json()) as { data: SandboxAccount }).data;
 }
+
+/** A new test account at the stand-ins of the providers. */
+export const readSandbox = async () => (await createSandboxAccount()).providers;
 
 interface JudgedScreen {
   path: string;

@@ -29,6 +29,8 @@ export interface LocalContext {
   providers: SandboxProvider[];
   /** The SMTP server, which has no webhooks. */
   smtp: { credentials(account: SandboxAccount): Record<string, string>; url: string };
+  /** The JSON file of the account's key at Google, for Postmaster Tools. */
+  createGoogleKey(account: SandboxAccount): Promise<string>;
   publicUrl: () => string;
   /** The URL of each provider's API, by provider key. */
   urls: Record<string, string>;
@@ -47,7 +49,11 @@ export async function handleLocalRequest(
   return json(404, { error: "Not found" });
 }
 
-type LocalRoute = (request: LocalRequest, context: LocalContext, params: string[]) => LocalResponse;
+type LocalRoute = (
+  request: LocalRequest,
+  context: LocalContext,
+  params: string[],
+) => LocalResponse | Promise<LocalResponse>;
 
 const routes: [RegExp, LocalRoute][] = [
   [
@@ -219,10 +225,10 @@ function downloadAttachment(mail: CapturedMail, index: number): LocalResponse {
 }
 
 /** Creates an account, or shows the account of the query. */
-function showAccount(
+async function showAccount(
   request: LocalRequest,
-  { accounts, providers, smtp, publicUrl, urls }: LocalContext,
-): LocalResponse {
+  { accounts, providers, smtp, createGoogleKey, publicUrl, urls }: LocalContext,
+): Promise<LocalResponse> {
   const accountId = request.query.get("account");
   const account = accountId ? accounts.findById(accountId) : accounts.create();
   if (!account) return json(404, { error: "This sandbox has no such account" });
@@ -247,6 +253,7 @@ function showAccount(
     account: account.id,
     providers: { ...Object.fromEntries(entries), smtp: smtpEntry },
     bounceMailbox: mailboxLogin(account),
+    postmasterTools: { serviceAccountKey: await createGoogleKey(account) },
     recipients,
   };
   return wantsPage(request) ? page(renderAccountsPage(data, publicUrl())) : json(200, { data });

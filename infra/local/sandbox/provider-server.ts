@@ -1,4 +1,4 @@
-// Starts one HTTP server per provider. Each authenticates the request, finds the route and responds
+// Starts one HTTP server per stand-in. That of a provider authenticates the request, finds the route and responds
 // as the provider does.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,19 +39,33 @@ export interface ServerContext {
   servePublic?(request: SandboxRequest): Promise<SandboxResponse | undefined>;
 }
 
-type Dispatch = (request: SandboxRequest) => Promise<SandboxResponse>;
+export type Dispatch = (request: SandboxRequest) => Promise<SandboxResponse>;
 
-/** Listens on a free port of this machine. */
-export async function startProviderServer(
+export const startProviderServer = (
   provider: SandboxProvider,
   context: ServerContext,
+): Promise<ProviderServer> =>
+  startServer(createDispatch(provider, context), {
+    maxBytes: provider.maxBytes,
+    tooLarge: provider.errors.tooLarge,
+  });
+
+interface ServerLimits {
+  maxBytes: number;
+  /** The response to a larger request. */
+  tooLarge: SandboxResponse;
+}
+
+/** Listens on a free port of this machine. */
+export async function startServer(
+  dispatch: Dispatch,
+  { maxBytes, tooLarge }: ServerLimits,
 ): Promise<ProviderServer> {
-  const dispatch = createDispatch(provider, context);
   const server = createServer((incoming, outgoing) => {
     const refusal = findBrowserRefusal(incoming.headers, host);
     if (refusal) return writeResponse(outgoing, { status: 403, body: { error: refusal } });
-    handleRequest(incoming, provider.maxBytes, dispatch)
-      .then((response) => response ?? provider.errors.tooLarge)
+    handleRequest(incoming, maxBytes, dispatch)
+      .then((response) => response ?? tooLarge)
       .catch((error: unknown) =>
         error instanceof SandboxRefusal
           ? error.response

@@ -1,11 +1,13 @@
-// The provider sandbox: implements the APIs of the ten providers and an SMTP server on this
-// machine, keeps received mail in an inbox and posts the providers' webhooks.
+// The provider sandbox: implements the APIs of the ten providers, an SMTP server and Google's
+// Postmaster Tools on this machine, keeps received mail in an inbox and posts the providers'
+// webhooks.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createAccounts } from "./accounts.ts";
 import { startBounceMailboxes } from "./bounce-mailboxes.ts";
 import { openInbox } from "./inbox.ts";
 import { handleLocalRequest, type LocalRequest, type LocalResponse } from "./inbox-routes.ts";
+import { createServiceAccountKey, startGoogle } from "./postmaster-tools.ts";
 import { type ServerContext, startProviderServer } from "./provider-server.ts";
 import { createProviders } from "./providers/providers.ts";
 import { openResources } from "./resources.ts";
@@ -25,7 +27,7 @@ export interface SandboxSettings {
 }
 
 export interface Sandbox {
-  /** The origin of each provider's API, for PROVIDER_URL_<KEY>. */
+  /** The origin of each provider's API, and of Google, for PROVIDER_URL_<KEY>. */
   originByProvider: Record<string, string>;
   /** The value of SNS_URL. */
   snsUrl: string;
@@ -94,10 +96,14 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
       }
     },
   });
+  // One RSA key is enough for SNS and for the service accounts at Google.
+  const getPrivateKey = async () => (await keys.snsSigningKey()).privateKey;
+  const google = await startGoogle({ accounts, inbox, getPrivateKey });
   const originByProvider = Object.fromEntries([
     ...servers.map(([key, { origin }]) => [key, origin]),
     ["smtp", smtpServer.url],
     ["imap", bounceMailboxes.url],
+    ["google", google.origin],
   ]);
   const postmark = providers.find(({ key }) => key === "postmark")!;
 
@@ -113,6 +119,7 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
         accounts,
         providers,
         smtp: { credentials: smtpCredentials, url: smtpServer.url },
+        createGoogleKey: async (account) => createServiceAccountKey(account, await getPrivateKey()),
         publicUrl,
         urls: originByProvider,
       });
@@ -127,8 +134,8 @@ export async function openSandbox({ dataDir, publicUrl }: SandboxSettings): Prom
     flushWebhooks: webhookSender.flush,
     stats: () => ({ accepted, ...webhookSender.stats() }),
     async stop() {
-      const mailServers = [smtpServer.close(), bounceMailboxes.close()];
-      await Promise.all([...mailServers, ...servers.map(([, server]) => server.close())]);
+      const others = [smtpServer.close(), bounceMailboxes.close(), google.close()];
+      await Promise.all([...others, ...servers.map(([, server]) => server.close())]);
       await webhookSender.stop();
       schedule.stop();
       inbox.save();

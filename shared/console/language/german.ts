@@ -70,11 +70,13 @@ export const german: Catalog = {
     "Für den Anfang. Wenn alle Ihre E-Mails bestehen, ändern Sie none in quarantine oder reject.",
   "Access key id": "Zugriffsschlüssel-ID",
   "Account token": "Konto-Token",
+  "Acts for": "Handelt für",
   "Add the inbound domain, and a relay webhook with the URL.":
     "Die Inbound-Domain und einen Relay-Webhook mit der URL hinzufügen.",
   "Add to a sequence": "Zu einer Automation hinzufügen",
   "Add to sequence": "Zur Automation hinzufügen",
   "Add {email} to a sequence": "{email} zu einer Automation hinzufügen",
+  "Address of the service account:": "Adresse des Dienstkontos:",
   "Address that receives email (optional)": "Adresse, die E-Mails empfängt (optional)",
   "Address, A to Z": "Adresse, A bis Z",
   "Address, Z to A": "Adresse, Z bis A",
@@ -108,7 +110,10 @@ export const german: Catalog = {
   "Check everything": "Alles prüfen",
   "Checks the login, how bounces come back, and the DNS records of the domain.":
     "Prüft die Anmeldung, wie Bounces zurückkommen, und die DNS-Einträge der Domain.",
+  "Choose the file": "Datei wählen",
   "Complaint report": "Bericht über eine Beschwerde",
+  "Connect Google Postmaster Tools": "Google Postmaster Tools verbinden",
+  "Connect Postmaster Tools": "Postmaster Tools verbinden",
   Connections: "Verbindungen",
   "Consent to DMARC reports": "Zustimmung zu DMARC-Berichten",
   "Contacts are sorted by address or day added. Other orders would need all to be read.":
@@ -116,9 +121,12 @@ export const german: Catalog = {
   "Configuration set": "Konfigurationssatz",
   "Connections at the same time": "Gleichzeitige Verbindungen",
   "Copy the URL": "URL kopieren",
+  "Copy the scopes": "Die Bereiche kopieren",
   "Copy what was sent": "Gesendetes kopieren",
   "Clear the search, or choose another status.":
     "Leeren Sie die Suche oder wählen Sie einen anderen Status.",
+  "Create a <a>service account</a> in it. It needs no role.":
+    "Legen Sie darin ein <a>Dienstkonto</a> an. Es braucht keine Rolle.",
   "Create a parse route with the URL, by the API of Mailjet.":
     "Über die API von Mailjet eine Parse-Route mit der URL anlegen.",
   "Create a webhook of the type inbound with the URL, by the API of Brevo.":
@@ -126,12 +134,18 @@ export const german: Catalog = {
   "Created {time}": "Erstellt {time}",
   "DMARC reports": "DMARC-Berichte",
   "DMARC reports of the last 30 days": "DMARC-Berichte der letzten 30 Tage",
+  ["Delegate these scopes to the account in the <a>Admin console</a> (domain-wide " +
+    "delegation), and name a user who sees your domains in Postmaster Tools."]:
+    "Delegieren Sie diese Bereiche in der <a>Admin-Konsole</a> an das Konto (domainweite " +
+    "Delegierung), und nennen Sie einen Nutzer, der Ihre Domains in den Postmaster Tools " +
+    "sieht.",
   "Delete it": "Löschen",
   "Discard it": "Verwerfen",
   ["Email receiving: add a receipt rule with the action SNS, or S3 with a topic for " +
     "email over 150 KB. Subscribe the URL to the topic by HTTPS."]:
     "Email receiving: eine Receipt Rule mit der Aktion SNS anlegen, oder S3 mit einem " +
     "Topic für E-Mails über 150 KB. Die URL per HTTPS beim Topic anmelden.",
+  "Domains that Google shows": "Domains, die Google zeigt",
   "Email that passes DMARC": "E-Mails, die DMARC bestehen",
   "Email that was read": "Gelesene E-Mails",
   "Email to the old URLs is refused, until you enter the new ones at your providers.":
@@ -143,6 +157,9 @@ export const german: Catalog = {
   Emoji: "Emoji",
   "Empty keeps it, unless server or user change.":
     "Leer behält es, außer wenn sich Server oder Benutzer ändern.",
+  "Enable the <a>Gmail Postmaster Tools API</a> in it.":
+    "Aktivieren Sie darin die <a>Gmail Postmaster Tools API</a>.",
+  "Encrypted (TLS)": "Verschlüsselt (TLS)",
   Encryption: "Verschlüsselung",
   "Encryption of received email (MTA-STS)": "Verschlüsselung empfangener E-Mails (MTA-STS)",
   "Encrypted messages, which a page shows until they expire":
@@ -156,8 +173,10 @@ export const german: Catalog = {
   "Everybody who sees the inbox can read it. It is not encrypted.":
     "Alle, die das Postfach sehen, können ihn lesen. Er ist nicht verschlüsselt.",
   Faces: "Gesichter",
+  "First failure: {ago}.": "Erster Fehler: {ago}.",
   "Field {label}": "Feld {label}",
   "Field {label}, or else “{fallback}”": "Feld {label}, sonst „{fallback}“",
+  "Figures are pulled": "Zahlen werden abgerufen",
   "Filtered contacts are sorted by address. Other orders would need all to be read.":
     "Gefilterte werden nach Adresse sortiert. Für andere müssten alle gelesen werden.",
   Fine: "In Ordnung",
@@ -169,11 +188,41 @@ export const german: Catalog = {
     "die der letzten 30 Tage in allen Ihren Websites.",
   "Forward email of people to (optional)": "E-Mails von Menschen weiterleiten an (optional)",
   "Gmail and others want an app password.": "Gmail und andere verlangen ein App-Passwort.",
+  ["Gmail has no figures. It shows those of a day only if enough email went to its users, " +
+    "and does not say how much that is. A day appears here about two days later."]:
+    "Gmail hat keine Zahlen. Es zeigt die eines Tages nur, wenn genug E-Mails an seine Nutzer " +
+    "gingen, und sagt nicht, wie viele das sind. Ein Tag erscheint hier etwa zwei Tage später.",
+  ["Gmail reports no single complaints. Google Postmaster Tools shows how many of its users " +
+    "report your email as spam."]:
+    "Gmail meldet keine einzelnen Beschwerden. Google Postmaster Tools zeigt, wie viele " +
+    "seiner Nutzer Ihre E-Mails als Spam melden.",
+  "Gmail's figures of the last 30 days": "Zahlen von Gmail der letzten 30 Tage",
+  "Google Postmaster Tools": "Google Postmaster Tools",
+  ["Google Postmaster Tools shows how many Gmail users report your email as spam, and how " +
+    "much of it is authenticated, encrypted and refused. The figures are pulled once a day."]:
+    "Google Postmaster Tools zeigt, wie viele Nutzer von Gmail Ihre E-Mails als Spam melden " +
+    "und welcher Teil authentifiziert, verschlüsselt und abgelehnt wird. Die Zahlen werden " +
+    "einmal am Tag abgerufen.",
+  "Google did not respond: {reason}": "Google hat nicht geantwortet: {reason}",
+  "Google does not know this key any more. Create a new one. Google says: {reason}":
+    "Google kennt diesen Schlüssel nicht mehr. Erstellen Sie einen neuen. Google sagt: {reason}",
+  "Google does not show it": "Google zeigt sie nicht",
+  "Google does not show this domain to your service account.":
+    "Google zeigt Ihrem Dienstkonto diese Domain nicht.",
+  "Google refused: {reason}": "Google hat abgelehnt: {reason}",
+  "Google shows no domain to the account.": "Google zeigt dem Konto keine Domain.",
   Gray: "Grau",
   Green: "Grün",
   Grid: "Kacheln",
   "IMAP server": "IMAP-Server",
   "If it is empty, write": "Wenn es leer ist, steht dort",
+  ["In <a>Postmaster Tools</a>, add your domains. Choose “Manage users” of each, and add the " +
+    "address of the service account as a user. Reading is enough."]:
+    "Fügen Sie in den <a>Postmaster Tools</a> Ihre Domains hinzu. Wählen Sie bei jeder " +
+    "„Nutzer verwalten“, und fügen Sie die Adresse des Dienstkontos als Nutzer hinzu. Lesen " +
+    "genügt.",
+  "In the Google Cloud console, <a>create a project</a> or choose one.":
+    "Legen Sie in der Google-Cloud-Konsole <a>ein Projekt an</a>, oder wählen Sie eines.",
   Inbound: "Eingang",
   "Inbound stream of the server, Settings: enter the URL as webhook.":
     "Inbound-Stream des Servers, Settings: die URL als Webhook eintragen.",
@@ -185,6 +234,8 @@ export const german: Catalog = {
   "It begins with md-. A test key accepts emails and delivers none.":
     "Er beginnt mit md-. Ein Testschlüssel nimmt E-Mails an und stellt keine zu.",
   "It belongs to the API key.": "Er gehört zum API-Schlüssel.",
+  "It is stored encrypted and not shown again.":
+    "Er wird verschlüsselt gespeichert und nicht mehr gezeigt.",
   "It must exist.": "Er muss vorhanden sein.",
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Its content is deleted, and its link shows nothing any more. This cannot be undone.":
@@ -192,8 +243,12 @@ export const german: Catalog = {
   "Its recipient gets a link to a page that shows it. You see here if it was opened.":
     "Der Link darin führt zu einer Seite, die sie zeigt. Hier sehen Sie, ob sie geöffnet wurde.",
   "Keep it as it is": "Lassen, wie sie ist",
+  "Keep reports of spam below {goal}. From {refusal} on, Gmail may refuse your email.":
+    "Halten Sie Spam-Meldungen unter {goal}. Ab {refusal} lehnt Gmail Ihre E-Mails womöglich ab.",
   "Keep writing": "Weiterschreiben",
+  "Key of the service account (JSON)": "Schlüssel des Dienstkontos (JSON)",
   Last: "Zuletzt",
+  "Last pull": "Letzter Abruf",
   "Leave it empty if the server needs no login.":
     "Lassen Sie das Feld leer, wenn der Server keine Anmeldung braucht.",
   "Let your mail server or program POST each email to the URL, as message/rfc822.":
@@ -201,6 +256,8 @@ export const german: Catalog = {
     "POST an die URL senden.",
   "Lets tracked links and opens use your domain.":
     "Links und Öffnungen werden über Ihre Domain gemessen.",
+  "Line chart: reports of spam by day, at most {highest}.":
+    "Liniendiagramm: Spam-Meldungen pro Tag, höchstens {highest}.",
   "Logo (BIMI)": "Logo (BIMI)",
   ["Mail programs can then also unsubscribe by an email to it. Everything to its domain " +
     "is received."]:
@@ -215,18 +272,25 @@ export const german: Catalog = {
   "Most emails (optional)": "Höchstens E-Mails (optional)",
   "Move it to a folder": "In einen Ordner verschieben",
   Message: "Nachricht",
+  "New figures do not come any more, because the key of Google was removed.":
+    "Es kommen keine neuen Zahlen mehr, weil der Schlüssel von Google entfernt wurde.",
   "Newest first": "Neueste zuerst",
   "Message stream": "Nachrichtenstrom",
   "Next month": "Nächster Monat",
+  "Next pull": "Nächster Abruf",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
+  "Not added under Domains": "Unter Domains nicht hinzugefügt",
   "No email received yet": "Noch keine E-Mail empfangen",
   ["No report has come yet. Let a site receive email under Inbound, and publish the DMARC " +
     "records above, which then name its address."]:
     "Es ist noch kein Bericht gekommen. Lassen Sie unter Eingang eine Website E-Mails " +
     "empfangen, und veröffentlichen Sie die DMARC-Einträge oben, die dann deren Adresse " +
     "nennen.",
+  "No key is stored. Your role cannot enter one.":
+    "Es ist kein Schlüssel gespeichert. Ihre Rolle kann keinen eingeben.",
   "No sender uses an SMTP server.": "Kein Absender nutzt einen SMTP-Server.",
+  "Not pulled yet": "Noch nicht abgerufen",
   "Not read yet": "Noch nicht gelesen",
   "Not set up": "Nicht eingerichtet",
   "Not used": "Nicht genutzt",
@@ -248,9 +312,15 @@ export const german: Catalog = {
   "Oldest first": "Älteste zuerst",
   "One hour": "einer Stunde",
   "One second": "einer Sekunde",
+  "On {day}, highest {worst}": "Am {day}, höchstens {worst}",
+  "On {day}, lowest {worst}": "Am {day}, mindestens {worst}",
   "One-click unsubscribe": "Abmeldung mit einem Klick",
   "Only SendGrid, Mailgun, SparkPost, Mandrill and Resend sign. Empty keeps it.":
     "Nur SendGrid, Mailgun, SparkPost, Mandrill und Resend signieren. Leer behält ihn.",
+  ["Open the account, then Keys, Add key, Create new key, JSON. Enter the file that Google " +
+    "gives you below."]:
+    "Öffnen Sie das Konto, dann Schlüssel, Schlüssel hinzufügen, Neuen Schlüssel erstellen, " +
+    "JSON. Geben Sie die Datei von Google unten ein.",
   Optional: "Optional",
   "Only 500 campaigns are shown.": "Nur 500 Kampagnen werden gezeigt.",
   Orange: "Orange",
@@ -260,8 +330,11 @@ export const german: Catalog = {
   "Otherwise they refuse email to it, and report it again.":
     "Sonst nehmen sie keine E-Mails dafür an und melden sie erneut.",
   "Other email": "Andere E-Mail",
+  "Over the limit": "Über der Grenze",
   "Pass rate": "Anteil bestanden",
+  "Passed DKIM": "DKIM bestanden",
   "Passed DMARC": "DMARC bestanden",
+  "Passed SPF": "SPF bestanden",
   "Password (stored)": "Passwort (gespeichert)",
   "Point the MX record of the domain to {mx}.": "Den MX-Eintrag der Domain auf {mx} richten.",
   Port: "Port",
@@ -278,6 +351,7 @@ export const german: Catalog = {
   "Previous month": "Voriger Monat",
   "Publish the MX record that the provider shows for the domain.":
     "Den MX-Eintrag veröffentlichen, den der Anbieter für die Domain zeigt.",
+  "Pull now": "Jetzt abrufen",
   Purple: "Lila",
   "Read {ago}": "Gelesen {ago}",
   "Readable for": "Lesbar für",
@@ -292,11 +366,15 @@ export const german: Catalog = {
   "Records and reports": "Einträge und Berichte",
   Recurring: "Wiederkehrend",
   Red: "Rot",
+  "Refused or delayed": "Abgelehnt oder verzögert",
   Region: "Region",
+  "Remove Postmaster Tools": "Postmaster Tools entfernen",
   "Remove bounce mailbox": "Bounce-Postfach entfernen",
   "Remove the field": "Feld entfernen",
+  "Remove the key": "Schlüssel entfernen",
   "Remove the signing key": "Signaturschlüssel entfernen",
   "Replace the URLs": "URLs ersetzen",
+  "Replace the key": "Schlüssel ersetzen",
   "Replies and other email that your sites received":
     "Antworten und andere E-Mails, die Ihre Websites empfangen haben",
   Reply: "Antwort",
@@ -318,6 +396,7 @@ export const german: Catalog = {
   "Sent and answered": "Gesendet und geantwortet",
   "Sent to spam": "Im Spam-Ordner",
   Server: "Server",
+  "Service account": "Dienstkonto",
   "Session token": "Sitzungstoken",
   Set: "Übernehmen",
   "Set up how your sites receive email": "Einrichten, wie Ihre Websites E-Mails empfangen",
@@ -325,6 +404,7 @@ export const german: Catalog = {
     "full MIME message”."]:
     "Settings, Inbound Parse: Domain mit der URL hinzufügen und „POST the raw, full MIME " +
     "message“ einschalten.",
+  "Show the steps": "Schritte zeigen",
   "Signing key of the provider (optional)": "Signaturschlüssel des Anbieters (optional)",
   "Signing key of the provider (stored)": "Signaturschlüssel des Anbieters (gespeichert)",
   Signs: "Zeichen",
@@ -343,12 +423,26 @@ export const german: Catalog = {
   "The SMTP server accepts the login.": "Der SMTP-Server nimmt die Anmeldung an.",
   "The bounce mailbox cannot be read: {detail}":
     "Das Bounce-Postfach kann nicht gelesen werden: {detail}",
+  ["The Gmail Postmaster Tools API is not enabled in the account's project. Enable it, wait " +
+    "some minutes, and try again."]:
+    "Die Gmail Postmaster Tools API ist im Projekt des Kontos nicht aktiviert. Aktivieren Sie " +
+    "sie, warten Sie einige Minuten, und versuchen Sie es noch einmal.",
+  "The account may not act for this user. Delegate both scopes to it. Google says: {reason}":
+    "Das Konto darf nicht für diesen Nutzer handeln. Delegieren Sie beide Bereiche an das " +
+    "Konto. Google sagt: {reason}",
   "The email has further languages. Their texts are in the editor.":
     "Die E-Mail hat weitere Sprachen. Deren Texte stehen im Editor.",
+  "The figures are being pulled from Google.": "Die Zahlen werden gerade bei Google abgerufen.",
   "The file is empty.": "Die Datei ist leer.",
   "The folder could not be opened: {reason}": "Der Ordner konnte nicht geöffnet werden: {reason}",
+  "The key in this file is damaged. Create a new JSON key at Google, and enter it.":
+    "Der Schlüssel in dieser Datei ist beschädigt. Erstellen Sie bei Google einen neuen " +
+    "JSON-Schlüssel, und geben Sie ihn ein.",
   "The key of the account, or the sending key of the domain.":
     "Der Schlüssel des Kontos oder der Versandschlüssel der Domain.",
+  "The key of {email} is deleted, and no figures are pulled any more. Old ones stay.":
+    "Der Schlüssel von {email} wird gelöscht, und es werden keine Zahlen mehr abgerufen. Alte " +
+    "bleiben.",
   "The last email came {ago}, from {email}.": "Die letzte E-Mail kam {ago}, von {email}.",
   "The one whose SNS topic gets the events.": "Der, dessen SNS-Thema die Ereignisse erhält.",
   "The message to {email} is on its way.": "Die Nachricht an {email} ist unterwegs.",
@@ -363,11 +457,21 @@ export const german: Catalog = {
     "Der Dienst darf sich nicht mit der Adresse dieses Servers verbinden.",
   "There is no sequence.": "Es gibt keine Automation.",
   "They would show an empty place instead.": "Sie würden stattdessen eine leere Stelle zeigen.",
+  "This file is too large to be a key.": "Diese Datei ist zu groß für einen Schlüssel.",
   "This is an Excel file. Save it as CSV, or copy its cells and paste them here.":
     "Das ist eine Excel-Datei. Speichern Sie sie als CSV, oder fügen Sie die Zellen hier ein.",
   "This email has no plain text": "Diese E-Mail hat keinen reinen Text",
+  "This is not the key of a service account. Enter the whole JSON file that Google gave you.":
+    "Das ist nicht der Schlüssel eines Dienstkontos. Geben Sie die ganze JSON-Datei von " +
+    "Google ein.",
   "Times are those of {timezone}.": "Die Zeiten gelten für {timezone}.",
+  ["To add a domain, choose “Manage users” of it in <a>Postmaster Tools</a>, and add the " +
+    "address of the service account. Then pull now."]:
+    "Um eine Domain hinzuzufügen, wählen Sie in den <a>Postmaster Tools</a> bei ihr „Nutzer " +
+    "verwalten“, und fügen Sie die Adresse des Dienstkontos hinzu. Rufen Sie dann die Zahlen " +
+    "ab.",
   Today: "Heute",
+  "Too high": "Zu hoch",
   "Type a name to make a new list.": "Geben Sie einen Namen ein, um eine neue Liste anzulegen.",
   "Type a whole address, such as https://shop.example":
     "Geben Sie eine ganze Adresse ein, etwa https://shop.example",
@@ -381,6 +485,7 @@ export const german: Catalog = {
     "Nehmen Sie eine Subdomain wie in.shop.example, damit Ihre üblichen Postfächer " +
     "bleiben, wie sie sind.",
   "Used by:": "Benutzt von:",
+  "User for whom the account acts (optional)": "Nutzer, für den das Konto handelt (optional)",
   "Webhooks: add the URL for the event email.received.":
     "Webhooks: die URL für das Ereignis email.received hinzufügen.",
   "What happens with it": "Was damit geschieht",
@@ -393,6 +498,7 @@ export const german: Catalog = {
     "Mit Versandzugriff. Mit vollem Zugriff lassen sich ungewisse E-Mails nachschlagen. Er " +
     "beginnt mit re_.",
   "Who receives it": "Wer sie empfängt",
+  "With Google Workspace: act for a user": "Mit Google Workspace: für einen Nutzer handeln",
   "With its files, from your default sender. Answers of machines and spam are left out.":
     "Mit den Dateien, vom Standardabsender. Antworten von Maschinen und Spam werden ausgelassen.",
   "With the permission Mail Send. It begins with SG.":
@@ -412,6 +518,7 @@ export const german: Catalog = {
     "Ohne Angabe: outbound, der Strom für Transaktions-E-Mails.",
   "Without it: the address of the sender.": "Ohne Angabe: die Adresse des Absenders.",
   Working: "Funktioniert",
+  "Worst of the last 7 days with figures": "Höchster Wert der letzten 7 Tage mit Zahlen",
   "Write a secure message": "Eine sichere Nachricht schreiben",
   "Write something": "Schreiben Sie etwas",
   "A copy that changes nothing else": "Eine Kopie, die sonst nichts ändert",
@@ -1873,6 +1980,8 @@ export const german: Catalog = {
   Half: "Hälfte",
   Halves: "Hälften",
   "Handed to {provider}": "An {provider} übergeben",
+  "google postmaster tools spam rate service account key":
+    "google postmaster tools spam rate dienstkonto schlüssel",
   happened: "ist eingetreten",
   "happened at least … time": "ist mindestens …-mal eingetreten",
   "happened at least … times": "ist mindestens …-mal eingetreten",
@@ -4112,6 +4221,7 @@ export const german: Catalog = {
   "{number} emails{sinceText}": "{number} E-Mails{sinceText}",
   "{number} KB": "{number} KB",
   "{number} MB": "{number} MB",
+  "{number} more domains are in the API.": "{number} weitere Domains stehen in der API.",
   "{number} more sources are in the API.": "{number} weitere Quellen stehen in der API.",
   "{number} passed": "{number} durchgelaufen",
   "{open, plural, one {# step is} other {# steps are}} not complete yet.":

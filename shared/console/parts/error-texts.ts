@@ -213,7 +213,7 @@ const fieldTexts: readonly [RegExp, (found: string[]) => string][] = [
   ],
   [
     /^private_key must be/,
-    () => t("Google cannot have made the key in this file. Create a new JSON key, and enter it."),
+    () => t("The key in this file is damaged. Create a new JSON key at Google, and enter it."),
   ],
   [
     /^Google refused: (invalid_grant.*)$/,
@@ -226,7 +226,7 @@ const fieldTexts: readonly [RegExp, (found: string[]) => string][] = [
     /^Google refused: (unauthorized_client.*)$/,
     ([reason]) =>
       t(
-        "The account must not act for this user. Delegate both scopes to it. Google says: {reason}",
+        "The account may not act for this user. Delegate both scopes to it. Google says: {reason}",
         { reason },
       ),
   ],

@@ -13,11 +13,12 @@ interface AccountView {
       webhookSecret?: string;
     }
   >;
+  postmasterTools: { serviceAccountKey: string };
   recipients: Record<string, string>;
 }
 
 export const renderAccountsPage = (
-  { account, providers, recipients }: AccountView,
+  { account, providers, postmasterTools, recipients }: AccountView,
   publicUrl: string,
 ): string => `<!doctype html>
 <html lang="en">
@@ -48,6 +49,14 @@ Mails of that config arrive in the <a href="/_local/inbox">inbox</a>,
 and its webhook URL receives the provider's signed events.</p>
 <h2>Sending configs</h2>
 ${Object.entries(providers).map(renderProvider).join("\n")}
+<h2>Google Postmaster Tools</h2>
+<p>Enter this key in the console under Settings, Gmail. Google then shows made-up figures
+of the domains from which this account has sent email: none if the first part of the domain is
+<code>quiet</code>, and too many reports of spam if it is <code>complained</code>.</p>
+<details>
+<summary>Key of a service account</summary>
+${renderCopied("google", "Key of a service account", postmasterTools.serviceAccountKey)}
+</details>
 <h2>Simulated recipients</h2>
 <p>Mail to these addresses at <code>simulator.pennymail.test</code> has a fixed outcome. You can add
 a <code>+label</code>: <code>bounced+7@simulator.pennymail.test</code>.
@@ -81,13 +90,14 @@ function renderProvider(
     webhookSecret,
   };
   const label = escapeHtml(name);
-  const bodyText = escapeHtml(JSON.stringify(body, null, 2));
   return `<details${index ? "" : " open"}>
 <summary>${label}</summary>
 <p>Until the next start, its API answers at <code>${escapeHtml(url)}</code>, for its SDK too.</p>
-<div class="body">
-<pre id="body-${key}" tabindex="0" aria-label="Body for ${label}">${bodyText}</pre>
-<button type="button" data-copies="body-${key}">Copy<span class="hidden"> the body for
-${label}</span></button></div>
+${renderCopied(key, `Body for ${name}`, JSON.stringify(body, null, 2))}
 </details>`;
 }
+
+const renderCopied = (key: string, label: string, text: string): string => `<div class="body">
+<pre id="body-${key}" tabindex="0" aria-label="${escapeHtml(label)}">${escapeHtml(text)}</pre>
+<button type="button" data-copies="body-${key}">Copy<span class="hidden"> the
+${escapeHtml(label)}</span></button></div>`;

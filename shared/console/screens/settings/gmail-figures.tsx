@@ -57,7 +57,7 @@ function PullState({ stats: { state, days } }: StatsProps) {
     <Note>
       {t(
         "Gmail has no figures. It shows those of a day only if enough email went to its users, " +
-          "usually some hundreds. New days appear here with a delay of two days.",
+          "and does not say how much that is. A day appears here about two days later.",
       )}
     </Note>
   );
@@ -86,7 +86,11 @@ function GmailFigures({ stats: { recentSpamRate, days } }: StatsProps) {
           label={t("Reported as spam")}
           value={recentSpamRate === null ? "–" : formatRate(recentSpamRate, 2)}
         >
-          {recentSpamRate !== null && <SpamMark rate={recentSpamRate} />}
+          {recentSpamRate !== null && (
+            <div>
+              <SpamMark rate={recentSpamRate} />
+            </div>
+          )}
           <small>{t("Worst of the last 7 days with figures")}</small>
         </Figure>
         <RateFigure label={t("Passed SPF")} days={days} name="spfRate" />

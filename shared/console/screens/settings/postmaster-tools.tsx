@@ -171,11 +171,12 @@ function KeyFields({ form: { key, user }, isKeyRequired }: KeyFieldsProps) {
       )}
       {email && (
         <p className="quiet">
-          {t("Address for step 5:")} <CopiedText text={email} label={t("Copy the address")} />
+          {t("Address of the service account:")}{" "}
+          <CopiedText text={email} label={t("Copy the address")} />
         </p>
       )}
       <details className="more-choices" open={Boolean(user.value) || undefined}>
-        <summary>{t("With Google Workspace, without step 5")}</summary>
+        <summary>{t("With Google Workspace: act for a user")}</summary>
         <div className="stack">
           <p>
             {tNodes(
@@ -263,7 +264,7 @@ function LastError({ access, timezone }: { access: PostmasterTools; timezone: st
   return (
     <p className="tone-bad">
       {fieldText({ path: "", message: lastError })}{" "}
-      {failingSince && t("Failing since {ago}.", { ago: formatAgo(failingSince, timezone) })}
+      {failingSince && t("First failure: {ago}.", { ago: formatAgo(failingSince, timezone) })}
     </p>
   );
 }
@@ -391,6 +392,6 @@ function DomainState({ state }: Pick<DomainRow, "state">) {
   return state === "hidden" ? (
     <StatusMark status={t("Google does not show it")} tone="warn" />
   ) : (
-    <StatusMark status={t("No domain of yours here")} tone="quiet" />
+    <StatusMark status={t("Not added under Domains")} tone="quiet" />
   );
 }

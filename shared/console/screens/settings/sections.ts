@@ -39,8 +39,8 @@ const sections: Record<string, Section> = {
     Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
   },
   postmaster: {
-    label: t("Postmaster Tools"),
-    words: t("google gmail spam rate reputation service account"),
+    label: "Gmail",
+    words: t("google postmaster tools spam rate service account key"),
     right: "sending:read",
     Screen: lazy(async () => ({
       default: (await import("./postmaster-tools.tsx")).PostmasterToolsScreen,
