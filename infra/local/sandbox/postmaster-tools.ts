@@ -1,5 +1,5 @@
 // Google of the sandbox. Each account has a service account, which sees the domains from which the
-// account has sent email. Their figures are made up from the name and the day, so they stay the same.
+// account has sent email. The name and the day decide their figures, so they stay the same.
 import { createHash, createPublicKey } from "node:crypto";
 import { now } from "../../../shared/clock.ts";
 import { addDays } from "../../../shared/kernel/calendar-dates.ts";

@@ -1,5 +1,5 @@
-// Starts one HTTP server per stand-in. That of a provider authenticates the request, finds the route
-// and responds as the provider does.
+// Starts one HTTP server per stand-in. That of a provider authenticates the request, finds the
+// route and responds as the provider does.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as clock from "../../../shared/clock.ts";
