@@ -164,8 +164,11 @@ export const events = routeGroup("events", [
     body: inboundSettings.InboundSettingsChanges,
     returns: inboundSettings.InboundSettings,
     errors: { 409: "Someone else changed the settings at the same time: try again." },
-    handle: ({ caller, params, body }) =>
-      inboundSettings.changeSettings(caller, params.siteId, body),
+    handle: async ({ caller, params, body, reply }) => {
+      const settings = await inboundSettings.changeSettings(caller, params.siteId, body);
+      reply.warnings.push(...(await inboundSettings.listWarnings(caller, settings)));
+      return settings;
+    },
   }),
 ]);
 export const { handler } = events;

@@ -338,8 +338,13 @@ test("SendGrid: an email for each personalization, with substitutions of its own
     html: "<p>Hello {{name}}, {{ not }}</p>",
     categories: ["orders"],
     customArgs: { shop: "1" },
-    trackingSettings: { clickTracking: { enable: false }, openTracking: { enable: false } },
-    mailSettings: { sandboxMode: { enable: false } },
+    trackingSettings: {
+      clickTracking: { enable: false },
+      openTracking: { enable: false },
+      subscriptionTracking: { enable: false },
+      ganalytics: { enable: false },
+    },
+    mailSettings: { sandboxMode: { enable: false }, footer: { enable: false } },
     attachments: [
       { content: base64, filename: "a.txt", type: "text/plain", disposition: "attachment" },
     ],
@@ -410,6 +415,10 @@ test("SendGrid: errors name the field, and nothing is accepted", async () => {
   expect(await refusalOf({}, "wrong")).toMatchObject(failure(401, null));
   expect(await refusalOf({ asm: { groupId: 1 } })).toMatchObject(failure(400, "asm"));
   expect(await refusalOf({ ipPoolName: "fast" })).toMatchObject(failure(400, "ip_pool_name"));
+  const withGanalytics = { trackingSettings: { ganalytics: { enable: true } } };
+  expect(await refusalOf(withGanalytics)).toMatchObject(
+    failure(400, "tracking_settings.ganalytics.enable"),
+  );
   expect(await refusalOf({ mailSettings: { sandboxMode: { enable: true } } })).toMatchObject(
     failure(400, "mail_settings.sandbox_mode.enable"),
   );

@@ -56,6 +56,17 @@ test("a form with a mail is stored and listed, and a wrong token is refused", as
   expectStatus(404, await stranger("GET", `/inbound-settings/${siteId}`));
 });
 
+test("forwarding without a verified sender is possible, with a warning", async () => {
+  const { call, siteId } = await signedUp();
+  const change = (changes: object) => call("PUT", `/inbound-settings/${siteId}`, changes);
+  const settings = expectStatus(200, await change({ forwardTo: "team@shop.example" }));
+  expect(settings.body).toMatchObject({
+    data: { forwardTo: "team@shop.example" },
+    warnings: [expect.stringContaining("No sending config is verified")],
+  });
+  expect(expectStatus(200, await change({ forwardTo: null })).body).not.toHaveProperty("warnings");
+});
+
 test.runIf(await isLocalService())(
   "a bounce that comes into the mailbox of an SMTP config is an event",
   async () => {

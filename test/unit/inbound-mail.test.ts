@@ -161,6 +161,12 @@ test("asks each account in turn, and fails if none may read the mail", async () 
   await expect(read(request, async () => [])).rejects.toThrow("status none");
 });
 
+test("a mail of Brevo comes without its files if nobody has an account there", async () => {
+  const { read } = getInboundMailAdapter("brevo");
+  const [received] = await read(await writeRequest.brevo(mail), async () => []);
+  expect(received).toMatchObject({ text: "Ja, gern – morgen.", files: [] });
+});
+
 test("Mailgun's signature is of the key, and of the last day", async () => {
   const { verify } = getInboundMailAdapter("mailgun");
   const now = new Date("2026-12-01T09:00:00Z");

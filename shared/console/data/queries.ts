@@ -577,10 +577,14 @@ export const queries = {
       queryKey: [group, "name", id],
       queryFn: () => readName(group, id),
     }),
+  /** With the name of replies, also before the first one. */
   eventNames: (siteId: number) =>
     queryOptions({
       queryKey: ["customEvents", "names", siteId],
-      queryFn: async () => (await api.customEvents.listNames({ siteId })).names,
+      queryFn: async () => {
+        const { names } = await api.customEvents.listNames({ siteId });
+        return [...new Set([...names, "email_replied"])];
+      },
     }),
   segmentPages: (filter: FilterOf<ListSegmentsQuery>) =>
     pagesOf(["segments", "pages", filter], (page) => api.segments.list({ ...filter, ...page })),

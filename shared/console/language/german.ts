@@ -66,6 +66,7 @@ export const german: Catalog = {
     "allow those of this service."]:
     "Ein Schlüssel der Version 3, der mit xkeysib- beginnt. Wenn das Konto IP-Adressen " +
     "einschränkt, erlauben Sie die dieses Dienstes.",
+  "A reply by email is email_replied.": "Eine Antwort per E-Mail ist email_replied.",
   "A start. When all your email passes, change none to quarantine or reject.":
     "Für den Anfang. Wenn alle Ihre E-Mails bestehen, ändern Sie none in quarantine oder reject.",
   "Access key id": "Zugriffsschlüssel-ID",
@@ -97,6 +98,8 @@ export const german: Catalog = {
   "Anyone who knows the URL can store email here, so treat it like a password.":
     "Wer die URL kennt, kann hier E-Mails ablegen. Behandeln Sie sie daher wie ein Passwort.",
   "As Mailgun knows it, such as mg.example.com.": "Wie Mailgun sie kennt, etwa mg.example.com.",
+  "As your site reports it, such as added_to_cart. A reply by email is email_replied.":
+    "Wie Ihre Website es meldet, etwa added_to_cart. Eine Antwort per E-Mail ist email_replied.",
   Attention: "Achtung",
   "Because of your policy": "Wegen Ihrer Richtlinie",
   Blue: "Blau",
@@ -499,8 +502,9 @@ export const german: Catalog = {
     "beginnt mit re_.",
   "Who receives it": "Wer sie empfängt",
   "With Google Workspace: act for a user": "Mit Google Workspace: für einen Nutzer handeln",
-  "With its files, from your default sender. Answers of machines and spam are left out.":
-    "Mit den Dateien, vom Standardabsender. Antworten von Maschinen und Spam werden ausgelassen.",
+  "With its files, from your oldest verified sender. Answers of machines and spam are left out.":
+    "Mit den Dateien, von Ihrem ältesten bestätigten Absender. Antworten von Maschinen und Spam " +
+    "werden ausgelassen.",
   "With the permission Mail Send. It begins with SG.":
     "Mit der Berechtigung Mail Send. Er beginnt mit SG.",
   "With the permission Transmissions: Read/Write.":
@@ -1186,8 +1190,6 @@ export const german: Catalog = {
   "As JSON.": "Als JSON.",
   "As wide as the email": "So breit wie die E-Mail",
   "As wide as the text": "So breit wie der Text",
-  "As your site reports it, such as added_to_cart.":
-    "Wie Ihre Website es meldet, etwa added_to_cart.",
   "Ask by email to confirm": "Per E-Mail um Bestätigung bitten",
   "Ask for confirmation by email (double opt-in)":
     "Per E-Mail um Bestätigung bitten (Double-Opt-in)",

@@ -20,6 +20,7 @@ import {
   inboundMailProviders,
 } from "../../providers/inbound-mail/provider-keys.ts";
 import * as sites from "../identity/sites.ts";
+import { hasDefault } from "../senders/choose-config.ts";
 
 const urlFields = Object.fromEntries(
   inboundMailProviders.map((key) => [key, z.string().describe(`URL for ${key}.`)]),
@@ -128,6 +129,18 @@ export async function changeSettings(
   if (!(await transact(update(key, { set }, { if: equals("inbound", before) }))))
     throw conflict("The settings were changed by another request: read them again, then retry");
   return toApi(caller, siteId, inbound);
+}
+
+/** Says that nothing is forwarded while the organization has no verified sending config. */
+export async function listWarnings(
+  { orgId }: CallerScope,
+  { forwardTo }: InboundSettings,
+): Promise<string[]> {
+  if (forwardTo === null || (await hasDefault(orgId))) return [];
+  return [
+    "No sending config is verified, so nothing is forwarded. Verify one with POST " +
+      "/sending-configs/:id/verify",
+  ];
 }
 
 const encryptionContext = (orgId: number, siteId: number): encryption.EncryptionContext => ({

@@ -36,6 +36,9 @@ export async function findDefault(orgId: number): Promise<SendingConfig> {
   throw noSendingConfig("The organization has no verified sending config: add one and verify it");
 }
 
+export const hasDefault = async (orgId: number): Promise<boolean> =>
+  (await listAll(orgId, true)).some(({ verified }) => verified);
+
 const noSendingConfig = (message: string) => invalid(message, { code: "no_sending_config" });
 
 /** Oldest first. */

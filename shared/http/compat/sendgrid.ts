@@ -70,6 +70,12 @@ const Attachment = supportedFields({
     .describe("`inline`: the HTML shows the image by its `content_id`."),
   content_id: z.string().max(100).optional().describe("Name of an inline image."),
 });
+const OnlyOff = supportedFields({
+  enable: z.literal(false).describe("Only `false`: Pennymail does not do this."),
+})
+  .meta({ id: "SendgridSwitchedOff", ...closed })
+  .optional()
+  .describe("Only switched off.");
 const Switch = (what: string) =>
   supportedFields({ enable: z.boolean().describe(what) })
     .optional()
@@ -110,11 +116,9 @@ export const SendgridMail = supportedFields({
   custom_args: CustomArgs.optional().describe("`metadata` of the sends."),
   send_at: sendTime.optional().describe("When to send, in Unix seconds, up to 30 days ahead."),
   mail_settings: supportedFields({
-    sandbox_mode: supportedFields({
-      enable: z.literal(false).describe("Only `false`: Pennymail has a sandbox of its own."),
-    })
-      .optional()
-      .describe("Only switched off."),
+    sandbox_mode: OnlyOff,
+    footer: OnlyOff,
+    bypass_list_management: OnlyOff,
   })
     .optional()
     .describe("Settings of the email."),
@@ -126,6 +130,8 @@ export const SendgridMail = supportedFields({
       .optional()
       .describe("Whether clicks are tracked."),
     open_tracking: Switch("Whether opens are tracked."),
+    subscription_tracking: OnlyOff,
+    ganalytics: OnlyOff,
   })
     .optional()
     .describe("What is tracked."),

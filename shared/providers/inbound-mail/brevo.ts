@@ -34,13 +34,15 @@ export const brevo: InboundMailAdapter = {
   rejectedStatus: 401,
 };
 
+/** Without a sending config of Brevo, the mail comes without its files. */
 async function readFile(
   { Name, ContentType, ContentID, DownloadToken }: Record<string, unknown>,
   accounts: ReadAccounts,
 ): Promise<ReceivedFile[]> {
-  if (typeof DownloadToken !== "string") return [];
+  const owners = await accounts();
+  if (typeof DownloadToken !== "string" || !owners.length) return [];
   const url = `https://api.brevo.com/v3/inbound/attachments/${encodeURIComponent(DownloadToken)}`;
-  const content = await downloadFromAccounts("brevo", await accounts(), async ({ apiKey }) => ({
+  const content = await downloadFromAccounts("brevo", owners, async ({ apiKey }) => ({
     url,
     headers: { "api-key": String(apiKey) },
   }));

@@ -187,6 +187,7 @@ function GoalFields({ siteId, noun, goal, onChange }: FieldsProps) {
         <>
           <Autocomplete
             label={t("Name of the event")}
+            description={t("A reply by email is email_replied.")}
             placeholder="order_placed"
             maxLength={100}
             data={events}

@@ -291,7 +291,9 @@ function EventDetail({ config: { eventName = "" }, onChange }: DetailProps) {
   return (
     <Autocomplete
       label={t("Name of the event")}
-      description={t("As your site reports it, such as added_to_cart.")}
+      description={t(
+        "As your site reports it, such as added_to_cart. A reply by email is email_replied.",
+      )}
       required
       maxLength={100}
       data={events}

@@ -76,6 +76,7 @@ function EventFields({ wait, onChange }: WaitProps) {
     <>
       <Autocomplete
         label={t("Name of the event")}
+        description={t("A reply by email is email_replied.")}
         placeholder="order_placed"
         maxLength={100}
         data={events}

@@ -236,7 +236,8 @@ function SettingsForm({ settings }: SettingsProps) {
         className="narrow"
         label={t("Forward email of people to (optional)")}
         description={t(
-          "With its files, from your default sender. Answers of machines and spam are left out.",
+          "With its files, from your oldest verified sender. Answers of machines and spam " +
+            "are left out.",
         )}
         type="email"
         data-field="forwardTo"
