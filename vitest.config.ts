@@ -227,7 +227,7 @@ const onRequest = [
   // Its image is built in a hook.
   project("container", { hookTimeout: 1_800_000 }),
   project("deploy", { testTimeout: 1_800_000 }),
-  project("fuzz", { testTimeout: 1_800_000 }),
+  project("fuzz", { testTimeout: 0 }),
   project("n8n"),
   project("generators", { globalSetup: "./test/support/setup/service.ts" }),
 ].filter(({ test: { name } }) => isNamed(String(name)));

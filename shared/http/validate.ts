@@ -164,12 +164,15 @@ export function ignoredFields(sent: unknown, parsed: unknown, path = ""): string
     .slice(0, 20);
 }
 
-/** The longest token of an emailed link has about 800 characters. */
-export const maxPathTextLength = 2000;
+/**
+ * The longest token of an emailed link has about 800 characters. A tracked link contains the URL
+ * that it leads to.
+ */
+export const maxPathTextLength = (name: string): number => (name === "link" ? 2000 : 1000);
 
 /**
  * Converts ids in the path to numbers. Throws 404 for an id that is neither a positive integer nor
- * the UUID of one, and for a text of more than 2,000 characters.
+ * the UUID of one, and for a text that is too long.
  */
 export const parsePathParams = (
   params: Record<string, string | undefined> | undefined,
@@ -177,13 +180,14 @@ export const parsePathParams = (
   Object.fromEntries(
     Object.entries(params ?? {}).map(([name, text = ""]) => [
       name,
-      /^id$|Id$/.test(name) ? parseId(text) : checkLength(text),
+      /^id$|Id$/.test(name) ? parseId(text) : checkLength(name, text),
     ]),
   );
 
-function checkLength(text: string): string {
-  if (text.length > maxPathTextLength)
-    throw missing(`Not found: a part of the path has more than ${maxPathTextLength} characters`);
+function checkLength(name: string, text: string): string {
+  const max = maxPathTextLength(name);
+  if (text.length > max)
+    throw missing(`Not found: a part of the path has more than ${max} characters`);
   return text;
 }
 

@@ -10,8 +10,8 @@ const log = join(cache, "output.log");
 const usage = `npm run test:fuzz -- [install]
 
 Sends the requests that Schemathesis makes from the OpenAPI document. Without Python 3.10 the tests
-are skipped. With \`install\`, only installs Schemathesis. FUZZ_RANDOM_REQUESTS adds so many random
-requests to each operation. A busy machine can set FUZZ_LIMIT_SECONDS.`;
+are skipped. With \`install\`, only installs Schemathesis. FUZZ_RANDOM_REQUESTS sends so many random
+requests to each operation instead. A busy machine can set FUZZ_LIMIT_SECONDS.`;
 if (printsHelp(usage)) process.exit(0);
 const missing = install();
 if (process.argv[2] === "install") process.exit(missing ? 1 : 0);

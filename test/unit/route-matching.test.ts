@@ -77,8 +77,12 @@ test("finds every endpoint behind the gateway route that AWS selects", () => {
   }
 });
 
-test("a text in the path has at most 2,000 characters", () => {
-  const token = "a".repeat(maxPathTextLength);
-  expect(parsePathParams({ token })).toEqual({ token });
-  expect(() => parsePathParams({ token: `${token}a` })).toThrow("more than 2000 characters");
+test.each([
+  ["token", 1000],
+  ["link", 2000],
+])("%s in the path has at most %d characters", (name, max) => {
+  const text = "a".repeat(max);
+  expect(maxPathTextLength(name)).toBe(max);
+  expect(parsePathParams({ [name]: text })).toEqual({ [name]: text });
+  expect(() => parsePathParams({ [name]: `${text}a` })).toThrow(`more than ${max} characters`);
 });

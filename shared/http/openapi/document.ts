@@ -252,7 +252,7 @@ const pathParameters = ({ path }: Route): Parameter[] =>
     ...pathParameterDescription(path, name),
     schema: /^id$|Id$/.test(name)
       ? { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
-      : { type: "string", minLength: 1, maxLength: maxPathTextLength },
+      : { type: "string", minLength: 1, maxLength: maxPathTextLength(name) },
   }));
 
 /** "Id of the list." for `/lists/{id}` and `/contacts/{id}/lists/{listId}`. */
