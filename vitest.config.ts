@@ -157,17 +157,24 @@ const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}
   test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
 });
 
-const engine = {
-  globalSetup: "./test/support/setup/engines.ts",
-  setupFiles: "./test/support/setup/environment.ts",
-};
-
 /** Files run one after the other in one process, which loads the modules once. */
 const sharedProcess = { isolate: false, setupFiles: "./test/support/setup/fresh-state.ts" };
 
+/** The same for files that must not see what modules remember of earlier files. */
+const freshModules = {
+  isolate: false,
+  setupFiles: ["./test/support/setup/fresh-modules.ts", "./test/support/setup/fresh-state.ts"],
+};
+
+const engine = {
+  ...freshModules,
+  globalSetup: "./test/support/setup/engines.ts",
+  setupFiles: [...freshModules.setupFiles, "./test/support/setup/environment.ts"],
+};
+
 /**
  * They start a service in their own process. Its clients keep the addresses of the first one, so
- * these files share no process.
+ * each file has fresh modules.
  */
 const withOwnService = globSync("test/http/*.test.ts", { cwd: root })
   .map((file) => file.replaceAll("\\", "/"))
@@ -256,7 +263,7 @@ export default defineConfig(({ mode }) => {
           exclude: [...exclude, ...withOwnService],
           globalSetup: "./test/support/setup/service.ts",
         }),
-        project("own-service", { include: withOwnService, exclude }),
+        project("own-service", { ...freshModules, include: withOwnService, exclude }),
         project("infra", { exclude, globalSetup: "./test/support/setup/bundles.ts" }),
         project("simulation", { exclude }),
         project("browser", {

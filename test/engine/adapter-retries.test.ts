@@ -18,7 +18,7 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { account } from "../../functions/http/account.ts";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
 import {
@@ -40,6 +40,10 @@ useDynamoDbEngine();
 
 const dynamo = mockClient(DynamoDBDocumentClient);
 const sqs = mockClient(SQSClient);
+afterAll(() => {
+  dynamo.restore();
+  sqs.restore();
+});
 afterEach(() => {
   dynamo.reset();
   sqs.reset();
