@@ -315,8 +315,8 @@ export const german: Catalog = {
   "Oldest first": "Älteste zuerst",
   "One hour": "einer Stunde",
   "One second": "einer Sekunde",
-  "On {day}, highest {worst}": "Am {day}, höchstens {worst}",
-  "On {day}, lowest {worst}": "Am {day}, mindestens {worst}",
+  "{day}, highest {worst}": "{day}, höchstens {worst}",
+  "{day}, lowest {worst}": "{day}, mindestens {worst}",
   "One-click unsubscribe": "Abmeldung mit einem Klick",
   "Only SendGrid, Mailgun, SparkPost, Mandrill and Resend sign. Empty keeps it.":
     "Nur SendGrid, Mailgun, SparkPost, Mandrill und Resend signieren. Leer behält ihn.",

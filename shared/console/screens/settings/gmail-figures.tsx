@@ -140,8 +140,8 @@ function RateFigure({ label, days, name, isError = false }: RateFigureProps) {
     <Figure label={label} value={formatRate(newest.rate)}>
       <small>
         {isError
-          ? t("On {day}, highest {worst}", { day: formatDay(newest.date), worst })
-          : t("On {day}, lowest {worst}", { day: formatDay(newest.date), worst })}
+          ? t("{day}, highest {worst}", { day: formatDay(newest.date), worst })
+          : t("{day}, lowest {worst}", { day: formatDay(newest.date), worst })}
       </small>
     </Figure>
   );
