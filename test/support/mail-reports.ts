@@ -101,6 +101,28 @@ recipients. This is a permanent error. The following address(es) failed:
 ${returned(about)}
 Hello
 `),
+  qmail: (about) =>
+    crlf(`Return-Path: <>
+Date: 1 Dec 2026 09:00:05 -0000
+From: MAILER-DAEMON@mail.example.net
+To: ${returnPath(about)}
+Subject: failure notice
+
+Hi. This is the qmail-send program at mail.example.net.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+This is a permanent error; I've given up. Sorry it didn't work out.
+
+<${about.to}>:
+192.0.2.1 does not like recipient.
+Remote host said: 550 5.1.1 No such user
+Giving up on 192.0.2.1.
+
+--- Below this line is a copy of the message.
+
+Return-Path: <${returnPath(about)}>
+${returned(about)}
+Hello, your order 452 - 2 pieces - is too large.
+`),
   exchange: (about) =>
     report({
       headers: `From: <postmaster@corp.example>

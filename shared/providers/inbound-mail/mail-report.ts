@@ -7,10 +7,12 @@ import {
   readReply,
 } from "../inbound/failed-deliveries.ts";
 import {
+  addressesOf,
   headerOf,
   type MailHeader,
   parseMime,
   type ReceivedMail,
+  subjectOf,
   textOfFile,
 } from "./received-mail.ts";
 
@@ -39,7 +41,7 @@ export async function readReport(mail: ReceivedMail): Promise<ServerReport | und
   const status = mail.files.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   const recipients = status
     ? readGroups(textOfFile(status)).slice(1).flatMap(toRecipient)
-    : readFailedRecipients(mail);
+    : (readFailedRecipients(mail) ?? readPlainBounce(mail));
   if (!recipients) return undefined;
   return {
     kind: "bounce",
@@ -75,7 +77,7 @@ function toRecipient(fields: Fields): ReportedRecipient[] {
     addressIn(fields.get("original-recipient")) ?? addressIn(fields.get("final-recipient"));
   const status = fields.get("status") ?? "";
   const reason = fields.get("diagnostic-code")?.replace(/^\s*[\w-]+;\s*/, "");
-  if (action === "delayed") return [{ email, details: { type: "deferred" }, reason }];
+  if (action === "delayed") return [{ email, details: deferred, reason }];
   if (action !== "failed") return [];
   return [{ email, details: failureOf(status, reason), reason: reason ?? status }];
 }
@@ -100,6 +102,35 @@ function readFailedRecipients(mail: ReceivedMail): ReportedRecipient[] | undefin
     return email ? [{ email, details: failureOf("", reason), reason }] : [];
   });
 }
+
+/** Mail servers without any standard, such as qmail, only write a text. It names no recipient. */
+function readPlainBounce(mail: ReceivedMail): ReportedRecipient[] | undefined {
+  const [sender] = addressesOf(mail, "from");
+  const isOfServer =
+    headerOf(mail, "return-path")?.trim() === "<>" || serverSenders.test(sender?.email ?? "");
+  const subject = subjectOf(mail);
+  if (!isOfServer || !failureSubjects.test(subject)) return undefined;
+  const [text = ""] = (mail.text ?? "").slice(0, maxPlainLength).split(startOfCopy);
+  const reason = /\b[45]\d\d[ -].*$/m.exec(text)?.[0].trim().slice(0, maxFieldLength);
+  if (delaySubjects.test(subject)) return [{ email: undefined, details: deferred, reason }];
+  const ofUnknownKind = reason?.startsWith("5") ? addressBad : mailboxUnwell;
+  return [{ email: undefined, details: readReply(reason ?? text) ?? ofUnknownKind, reason }];
+}
+
+const maxPlainLength = 10_000;
+const serverSenders = /^(mailer-daemon|postmaster|mail-daemon|mdaemon)@/i;
+const failureSubjects = new RegExp(
+  [
+    "undeliver|not be delivered|returned (mail|to sender)|mail returned",
+    "failure notice|delivery (status|fail|problem|report|has failed)|mail delivery|non-?delivery",
+    "nicht zugestellt|unzustellbar|non remis|no se (puede|pudo) entregar|mancata consegna",
+  ].join("|"),
+  "i",
+);
+const delaySubjects = /delayed|warning|verzögert|retardé/i;
+/** The returned mail, whose text says nothing about the failure. */
+const startOfCopy = /^-+ ?(below this line|this is a copy|original message|returned message)/im;
+const deferred = { type: "deferred" } as const;
 
 const spamTypes = new Set(["abuse", "fraud"]);
 
