@@ -50,6 +50,7 @@ const toApi = (one: StoredConfig) => ({
   // Absent in records of earlier versions of the service.
   replyTo: one.replyTo ?? null,
   firstEventAt: one.firstEventAt ?? null,
+  share: one.share ?? null,
   tracking: trackingOf(one),
   webhookSecretSet: one.sealedWebhookSecret !== undefined,
   webhookUrl: config.webhookUrl(one),
@@ -97,7 +98,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     body: NewSendingConfig,
     returns: SendingConfig,
     status: 201,
-    errors: { 404: "The sending config of `fallbackConfigId` does not exist." },
+    errors: { 404: "The sending config of `fallbackConfigId` or `share` does not exist." },
     handle: async ({ caller, body, reply }) => {
       const made = await config.create(caller, body);
       warnIgnoredCredentials(body.credentials, made, reply);

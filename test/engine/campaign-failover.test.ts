@@ -10,7 +10,11 @@ import {
   SendingConfigChanges,
 } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
-import { moveToFallback } from "../../shared/domain/sending/bulk/chunk-failover.ts";
+import {
+  createShareMover,
+  moveToFallback,
+} from "../../shared/domain/sending/bulk/chunk-failover.ts";
+import type { QueuedChunk } from "../../shared/domain/sending/bulk/queued-chunk.ts";
 import { ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
@@ -75,6 +79,85 @@ function readInboxes({ provider, fallback }: FailingSender) {
   expect(new Set([...own, ...moved]).size).toBe(own.length + moved.length);
   return { own: own.length, moved: moved.length };
 }
+
+describe("a share of another config", () => {
+  async function createSharing(percent: number): Promise<FailingSender> {
+    const from = await createFailingSender();
+    from.provider.faultFor = () => undefined;
+    const share = { sendingConfigId: from.fallback.id, percent };
+    const changes = SendingConfigChanges.parse({ share, fallbackConfigId: null });
+    await sendingConfigs.update(from.caller, from.configId, changes);
+    return from;
+  }
+
+  test("is sent by it, each mail once, under its sender", async () => {
+    const from = await createSharing(50);
+    const id = await start(from, 1000);
+    await runWorkers({ forSeconds: 300 });
+    const { own, moved } = readInboxes(from);
+    expect(own + moved).toBe(1000);
+    expect(Math.min(own, moved)).toBeGreaterThan(0);
+    expect((await readCampaign(from, id)).status).toBe("sent");
+    expect(await readConsistentNumbers(from, id)).toMatchObject({ accepted: 1000, sent: 1000 });
+    const [mail] = from.fallback.provider.mails;
+    expect(await findDetail(from.caller, mail!.sendId)).toMatchObject({
+      sendingConfigId: from.fallback.id,
+      fromEmail: "spare@example.org",
+    });
+  });
+
+  test("stays while the other config cannot take it", async () => {
+    const from = await createSharing(100);
+    const other = await sendingConfigs.find(from.caller, from.fallback.id);
+    await sendingConfigs.setVerified(from.caller, other, false);
+    await start(from, 100);
+    await runWorkers({ forSeconds: 300 });
+    expect(readInboxes(from)).toEqual({ own: 100, moved: 0 });
+  });
+
+  test("goes on to the fallback of the other config, which may be the first one", async () => {
+    const from = await createSharing(100);
+    const changes = SendingConfigChanges.parse({ fallbackConfigId: from.configId });
+    await sendingConfigs.update(from.caller, from.fallback.id, changes);
+    from.fallback.provider.faultFor = () => failure;
+    const id = await start(from, 300);
+    await runWorkers({ forSeconds: 300 });
+    expect(readInboxes(from)).toEqual({ own: 300, moved: 0 });
+    expect((await readCampaign(from, id)).status).toBe("sent");
+  });
+
+  test("moves once when a worker dies at any step of it", async () => {
+    const from = await createSharing(100);
+    const { orgId } = from.caller;
+    await insertListMembers(from, 8);
+    const setShare = (changes: object) =>
+      sendingConfigs.update(from.caller, from.configId, SendingConfigChanges.parse(changes));
+    let everMoved = 0;
+    await crashAtSomeSteps(async (crash) => {
+      await setShare({ share: null });
+      const { id } = await createDraft(from);
+      from.provider.faultFor = () => failure;
+      await state.sendNow(from.caller, id);
+      await runWorkers({ forSeconds: 5 });
+      await setShare({ share: { sendingConfigId: from.fallback.id, percent: 100 } });
+      const moveShare = createShareMover(orgId, from.configId);
+      const waiting = await queryAll<QueuedChunk>(ranges.queuedChunks(orgId, from.configId));
+      await crash(async () => {
+        for (const queued of waiting) await moveShare(queued);
+      });
+      await setShare({ share: null });
+      from.provider.faultFor = () => undefined;
+      await runWorkers({ forSeconds: 3600 });
+      const { own, moved } = readInboxes(from);
+      expect(own + moved).toBe(8);
+      everMoved += moved;
+      expect(await readConsistentNumbers(from, id)).toMatchObject({ sent: 8, queued: 0 });
+      from.provider.mails.length = 0;
+      from.fallback.provider.mails.length = 0;
+    });
+    expect(everMoved).toBeGreaterThan(0);
+  });
+});
 
 test("a campaign that its provider does not accept goes out by the fallback", async () => {
   const from = await createFailingSender();

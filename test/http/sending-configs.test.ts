@@ -149,6 +149,7 @@ test("a config is created, read, listed and deleted, and no response has a secre
       warmUp: null,
       firstEventAt: null,
       fallbackConfigId: null,
+      share: null,
       accountLimits: null,
       isByok: true,
       verified: false,
@@ -216,6 +217,24 @@ test("a fallback is another config of the organization, which ifUnused=true keep
   expect((await change(client, id, { fromName: "Shop" })).status).toBe(200);
 });
 
+test("a share goes to another config of the organization", async () => {
+  const client = await signedUp();
+  const other = await added(client);
+  const share = { sendingConfigId: other.id, percent: 25 };
+  const { id, ...config } = await added(client, { share });
+  expect(config).toMatchObject({ share });
+  const toItself = await change(client, id, { share: { ...share, sendingConfigId: id } });
+  expect(refusedFor(toItself)).toEqual([400, "share.sendingConfigId"]);
+  const stranger = await added(await signedUp());
+  const foreign = { ...share, sendingConfigId: stranger.id };
+  expect((await add(client, { share: foreign })).status).toBe(404);
+  expect((await change(client, id, { share: foreign })).status).toBe(404);
+  const kept = await client.call("DELETE", `/sending-configs/${other.id}?ifUnused=true`);
+  expect([kept.status, kept.body.code]).toEqual([409, "in_use"]);
+  const cleared = await change(client, id, { share: null });
+  expect(cleared.body.data).toMatchObject({ share: null });
+});
+
 test("the provider defaults to the first of the ten, and apiKey may be a field of the config", async () => {
   const client = await signedUp();
   const config = await added(client, {
@@ -253,6 +272,9 @@ test.each([
   [{ provider: "sendgrid", credentials: { apiKey: "k", region: "mars" } }, "credentials.region"],
   [{ fallbackConfigId: "7" }, "fallbackConfigId"],
   [{ fallbackConfigId: 0 }, "fallbackConfigId"],
+  [{ share: { sendingConfigId: 1, percent: 0 } }, "share.percent"],
+  [{ share: { sendingConfigId: 1, percent: 101 } }, "share.percent"],
+  [{ share: { percent: 10 } }, "share.sendingConfigId"],
   [{ fromEmail: "nobody" }, "fromEmail"],
   [{ fromEmail: "a@x.test\nBcc: b@x.test" }, "fromEmail"],
   [{ fromEmail: "a@x\n.test" }, "fromEmail"],

@@ -243,6 +243,7 @@ export const german: Catalog = {
   "Its name, such as smtp.example.com.": "Sein Name, etwa smtp.example.com.",
   "Its content is deleted, and its link shows nothing any more. This cannot be undone.":
     "Ihr Inhalt wird gelöscht, ihr Link zeigt nichts mehr. Das ist nicht umkehrbar.",
+  "Its part in percent": "Sein Anteil in Prozent",
   "Its recipient gets a link to a page that shows it. You see here if it was opened.":
     "Der Link darin führt zu einer Seite, die sie zeigt. Hier sehen Sie, ob sie geöffnet wurde.",
   "Keep it as it is": "Lassen, wie sie ist",
@@ -408,6 +409,7 @@ export const german: Catalog = {
     "Settings, Inbound Parse: Domain mit der URL hinzufügen und „POST the raw, full MIME " +
     "message“ einschalten.",
   "Show the steps": "Schritte zeigen",
+  "Share with (optional)": "Teilen mit (optional)",
   "Signing key of the provider (optional)": "Signaturschlüssel des Anbieters (optional)",
   "Signing key of the provider (stored)": "Signaturschlüssel des Anbieters (gespeichert)",
   Signs: "Zeichen",
@@ -420,6 +422,8 @@ export const german: Catalog = {
   "TLS from the start": "TLS von Anfang an",
   "TLS reports": "TLS-Berichte",
   "TLS reports of the last 30 days": "TLS-Berichte der letzten 30 Tage",
+  "Takes a part of the email of campaigns and sequences, such as to try it.":
+    "Übernimmt einen Teil der E-Mails von Kampagnen und Automationen, etwa um ihn auszuprobieren.",
   "Tell it to the recipient in another way, such as by phone.":
     "Teilen Sie es auf anderem Weg mit, etwa am Telefon.",
   "Text colour": "Textfarbe",

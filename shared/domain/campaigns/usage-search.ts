@@ -2,11 +2,13 @@
 import {
   all,
   allEqual,
+  any,
   type Condition,
   equals,
   greaterThan,
   not,
   oneOf,
+  present,
 } from "../../adapters/dynamodb/conditions.ts";
 import { get, type QueryPage, query } from "../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../clock.ts";
@@ -293,9 +295,14 @@ async function* importsWith(target: UsageTarget): AsyncGenerator<Use> {
 
 async function* configsWith(target: UsageTarget): AsyncGenerator<Use> {
   if (target.kind !== "CONFIG") return;
-  const uses = equals("fallbackConfigId", target.id);
-  for await (const { id, provider, ...one } of recordsOf<SendingConfig>(target, "CONFIG", uses))
-    yield use("sendingConfigs", { id, name: labelOf(one) ?? provider }, "has it as its fallback");
+  const uses = any(equals("fallbackConfigId", target.id), present("share"));
+  for await (const { id, provider, ...one } of recordsOf<SendingConfig>(target, "CONFIG", uses)) {
+    const record = { id, name: labelOf(one) ?? provider };
+    if (one.fallbackConfigId === target.id)
+      yield use("sendingConfigs", record, "has it as its fallback");
+    if (one.share?.sendingConfigId === target.id)
+      yield use("sendingConfigs", record, "shares email with it");
+  }
 }
 
 /** Reports go through the only verified config. */

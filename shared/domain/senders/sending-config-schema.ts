@@ -20,6 +20,13 @@ const AccountLimits = z
   })
   .meta({ id: "AccountLimits" });
 
+const Share = z
+  .object({
+    sendingConfigId: z.int().positive().describe("Id of the other sending config."),
+    percent: z.int().min(1).max(100).describe("Its part of the email, from 1 to 100 percent."),
+  })
+  .meta({ id: "SendingShare" });
+
 /** The record without its secrets. */
 export const SendingConfig = z.object({
   id: RecordId.describe(
@@ -55,6 +62,10 @@ export const SendingConfig = z.object({
       "emails of forms, and waiting emails of campaigns and sequences, while this one is paused " +
       "because its provider failed five times in a row. `null`: they wait. See PUT " +
       "/sending-configs/:id.",
+  ),
+  share: Share.nullable().describe(
+    "Another sending config that takes a part of the email of campaigns, sequences and holidays. " +
+      "`null`: this one sends all of it. See PUT /sending-configs/:id.",
   ),
   tracking: z
     .enum(trackingModes)
@@ -176,6 +187,17 @@ const changeFields = {
         "for this config if the fallback is not verified, is paused too, or cannot send them. " +
         "Single emails and batches that are already accepted, and scheduled emails, do not " +
         "move. A deleted fallback is ignored. Omitted or `null`: no fallback.",
+    ),
+  share: Share.nullable()
+    .optional()
+    .describe(
+      "Another sending config that takes a part of the email of campaigns, sequences and " +
+        "holidays, such as to try another provider. The part is chosen by groups of up to 500 " +
+        "emails, so it is exact for large campaigns only. The sender is the `fromEmail` of that " +
+        "config, unless the campaign or sequence names one. A group stays with this config while " +
+        "the other is not verified, is paused or cannot send it. Its own `fallbackConfigId`, " +
+        "`ratePerSecond` and `warmUp` apply. Single emails and batches do not take part. Omitted " +
+        "or `null`: no share.",
     ),
   tracking: z
     .enum(trackingModes)

@@ -41,7 +41,7 @@ export async function create(
     ...(apiKey !== undefined && { apiKey }),
     ...input.credentials,
   });
-  await requireFallback(caller, input.fallbackConfigId);
+  await requireOthers(caller, input);
   const stamped = await records.newRecordFields("CONFIG");
   const record: SendingConfig = {
     ...stamped,
@@ -52,6 +52,7 @@ export async function create(
     ratePerSecond: input.ratePerSecond ?? null,
     warmUp: startWarmUp(input.warmUp) ?? null,
     fallbackConfigId: input.fallbackConfigId ?? null,
+    share: input.share ?? null,
     ...(input.tracking && { tracking: input.tracking }),
     accountLimits: null,
     isByok: true,
@@ -93,7 +94,9 @@ export async function update(
   const config = await find(caller, id);
   if (changes.fallbackConfigId === id)
     throw fieldError("fallbackConfigId", "must name another sending config");
-  await requireFallback(caller, changes.fallbackConfigId);
+  if (changes.share?.sendingConfigId === id)
+    throw fieldError("share.sendingConfigId", "must name another sending config");
+  await requireOthers(caller, changes);
   const providerChanged = changes.provider !== undefined && changes.provider !== config.provider;
   if (providerChanged && !credentials)
     throw fieldError("credentials", "is required when the provider changes");
@@ -123,9 +126,13 @@ export async function update(
   return find(caller, id);
 }
 
-/** Throws 404 if the fallback does not exist. */
-async function requireFallback(caller: CallerScope, id: number | null | undefined): Promise<void> {
-  if (id) await find(caller, id);
+/** Throws 404 if one of the named configs does not exist. */
+async function requireOthers(
+  caller: CallerScope,
+  { fallbackConfigId, share }: Pick<SendingConfigChanges, "fallbackConfigId" | "share">,
+): Promise<void> {
+  if (fallbackConfigId) await find(caller, fallbackConfigId);
+  if (share) await find(caller, share.sendingConfigId);
 }
 
 const startWarmUp = (warmUp: WarmUp | null | undefined): StartedWarmUp | null | undefined =>

@@ -247,6 +247,7 @@ function SenderDialog({
   const webhookSecret = useTextField();
   const [rate, setRate] = useState(toRate(sender.ratePerSecond));
   const [fallback, setFallback] = useState(sender.fallbackConfigId);
+  const [share, setShare] = useState(sender.share);
   const [tracking, setTracking] = useState(sender.tracking);
   const warmUp = useWarmUp(sender);
   const credentials = useCredentials();
@@ -260,6 +261,7 @@ function SenderDialog({
         replyTo: replyTo.value || null,
         ratePerSecond: rate.count === "" ? null : rate.count / secondsOf[rate.unit],
         fallbackConfigId: fallback,
+        share,
         tracking,
         ...warmUp.changes(),
         ...(webhookSecret.value && { webhookSecret: webhookSecret.value }),
@@ -270,6 +272,10 @@ function SenderDialog({
     onDone: onClose,
   });
   const providerName = useProviderNames();
+  const choices = others.map(({ id, fromEmail: address, provider }) => ({
+    value: String(id),
+    label: t("{address} by {provider}", { address, provider: providerName(provider) }),
+  }));
   return (
     <FormDialog
       title={sender.fromEmail ? t("Edit {email}", { email: sender.fromEmail }) : t("Edit sender")}
@@ -302,13 +308,11 @@ function SenderDialog({
             "provider fails.",
         )}
         clearable
-        data={others.map(({ id, fromEmail: address, provider }) => ({
-          value: String(id),
-          label: t("{address} by {provider}", { address, provider: providerName(provider) }),
-        }))}
+        data={choices}
         value={fallback === null ? null : String(fallback)}
         onChange={(id) => setFallback(id ? Number(id) : null)}
       />
+      <ShareFields share={share} choices={choices} onChange={setShare} />
       <TrackingSelect provider={sender.provider} value={tracking} onChange={setTracking} />
       <ConnectProvider config={sender} />
       {sender.webhookUrl && (
@@ -335,6 +339,43 @@ function SenderDialog({
       <p className="quiet">{t("Credentials that stay empty are kept.")}</p>
       <CredentialFields provider={sender.provider} credentials={credentials} isChange />
     </FormDialog>
+  );
+}
+
+interface ShareFieldsProps {
+  share: SendingConfig["share"];
+  choices: { value: string; label: string }[];
+  onChange(share: SendingConfig["share"]): void;
+}
+
+/** Another sender that takes a part of the email. */
+function ShareFields({ share, choices, onChange }: ShareFieldsProps) {
+  return (
+    <>
+      <Select
+        label={t("Share with (optional)")}
+        description={t("Takes a part of the email of campaigns and sequences, such as to try it.")}
+        clearable
+        data-field="share.sendingConfigId"
+        data={choices}
+        value={share === null ? null : String(share.sendingConfigId)}
+        onChange={(id) =>
+          onChange(id ? { percent: 10, ...share, sendingConfigId: Number(id) } : null)
+        }
+      />
+      {share && (
+        <NumberInput
+          label={t("Its part in percent")}
+          required
+          min={1}
+          max={100}
+          allowDecimal={false}
+          data-field="share.percent"
+          value={share.percent || ""}
+          onChange={(value) => onChange({ ...share, percent: Number(value) })}
+        />
+      )}
+    </>
   );
 }
 

@@ -83,7 +83,7 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
 
 /**
  * The distinct providers that send from the domain: those of configs with an address at it or with
- * none, and of their fallbacks. Without such a config, each config can send from a verified domain.
+ * none, and of the configs that take their email. Without such a config, each config can send from a verified domain.
  */
 export async function listProviders({
   orgId,
@@ -91,8 +91,11 @@ export async function listProviders({
 }: Pick<DomainRecord, "orgId" | "name">): Promise<string[]> {
   const configs = await queryAll<SendingConfig>(ranges.records(orgId, "CONFIG"));
   const own = configs.filter(({ fromEmail }) => fromEmail === null || domainOf(fromEmail) === name);
-  const fallbackIds = own.map(({ fallbackConfigId }) => fallbackConfigId);
-  const used = configs.filter((config) => own.includes(config) || fallbackIds.includes(config.id));
+  const otherIds = own.flatMap(({ fallbackConfigId, share }) => [
+    fallbackConfigId,
+    share?.sendingConfigId,
+  ]);
+  const used = configs.filter((config) => own.includes(config) || otherIds.includes(config.id));
   return [...new Set((own.length ? used : configs).map(({ provider }) => provider))];
 }
 

@@ -1,7 +1,8 @@
-// Moves waiting mail of campaigns, sequences and holidays from the lane of a failing sending config
-// to that of its fallback. Only chunks move of which the provider certainly has no mail: no call is
+// Moves waiting mail of campaigns, sequences and holidays from the lane of a sending config to that
+// of another: to its fallback while it fails, and the share of another config. Only chunks move of which the provider certainly has no mail: no call is
 // claimed, or each claimed call has a RESULT that says that nothing was accepted. Moving an entry
 // and claiming a call of it exclude each other, so each mail goes to one of the two providers.
+import { createHash } from "node:crypto";
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { get, queryPages, remove, transact } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
@@ -60,36 +61,71 @@ export async function moveToFallback({
   if (moved) await lanes.announceArrival(orgId, pair.to.id);
 }
 
+/**
+ * Returns a function that moves a chunk to the config with the share, if the chunk belongs to it,
+ * and says whether it did. A chunk belongs to the same config whenever it is looked at.
+ */
+export function createShareMover(
+  orgId: number,
+  configId: number,
+): (queued: QueuedChunk) => Promise<boolean> {
+  let config: Promise<SendingConfig | undefined> | undefined;
+  return async (queued) => {
+    config ??= findConfig(orgId, configId);
+    const from = await config;
+    if (!from?.share || placeOf(queued) >= from.share.percent) return false;
+    const to = await findOpenConfig(orgId, from.share.sendingConfigId);
+    if (!to || !(await moveChunk(orgId, { from, to, isShare: true }, queued))) return false;
+    await lanes.announceArrival(orgId, to.id);
+    return true;
+  };
+}
+
+/** From 0 to 99. */
+const placeOf = ({ block, chunk }: QueuedChunk): number =>
+  createHash("sha256").update(`${block} ${chunk}`).digest().readUInt32BE() % 100;
+
 interface ConfigPair {
   from: SendingConfig;
   to: SendingConfig;
+  /** The config does not fail: the other takes a part of its mail. */
+  isShare?: true;
 }
+
+const findConfig = (orgId: number, id: number): Promise<SendingConfig | undefined> =>
+  sendingConfigs.find({ orgId }, id).catch(undefinedIfMissing);
 
 /** Undefined if the config has no fallback that can take mail at once. */
 async function findPair(orgId: number, configId: number): Promise<ConfigPair | undefined> {
-  const find = (id: number) => sendingConfigs.find({ orgId }, id).catch(undefinedIfMissing);
-  const from = await find(configId);
+  const from = await findConfig(orgId, configId);
   if (!from?.fallbackConfigId) return undefined;
-  const to = await find(from.fallbackConfigId);
-  if (!to?.verified) return undefined;
-  const state = await rateLimiter.readState(orgId, to.id);
-  return rateLimiter.isPaused(state) || rateLimiter.hasFailures(state) ? undefined : { from, to };
+  const to = await findOpenConfig(orgId, from.fallbackConfigId);
+  return to && { from, to };
+}
+
+/** Undefined if the config cannot take mail at once. */
+async function findOpenConfig(orgId: number, id: number): Promise<SendingConfig | undefined> {
+  const config = await findConfig(orgId, id);
+  if (!config?.verified) return undefined;
+  const state = await rateLimiter.readState(orgId, id);
+  return rateLimiter.isPaused(state) || rateLimiter.hasFailures(state) ? undefined : config;
 }
 
 /** False if the chunk stays: another runner changed it, or it must not move. */
 async function moveChunk(
   orgId: number,
-  { from, to }: ConfigPair,
+  { from, to, isShare }: ConfigPair,
   queued: QueuedChunk,
 ): Promise<boolean> {
-  // A fallback of the fallback is not used.
-  if (!queued.source || queued.movedFrom !== undefined) return false;
+  // A fallback of the fallback is not used, and a share is not shared.
+  const hasMoved = queued.movedFrom !== undefined && (isShare || !queued.isShare);
+  if (!queued.source || hasMoved) return false;
   if (!(await isCertainlyNotAccepted(orgId, queued))) return false;
   const key = keys.chunk(orgId, queued.block, queued.chunk);
   const item = await get<chunks.ChunkItem>(key);
   if (!item) return false;
   const { head, lines } = await decompress<chunks.Chunk>(item);
-  const moved = toMovedEntry(queued, { from, to });
+  const moved = toMovedEntry(queued, { from, to, ...(isShare && { isShare }) });
   if (!(await canBeSent(orgId, to.id, { ...queued, ...moved }))) return false;
   const unchanged = item.blob === undefined ? equals("gz", item.gz) : equals("blob", item.blob);
   const changedHead = { ...head, ...senderOf(head, { from, to }) };
@@ -100,8 +136,12 @@ async function moveChunk(
   );
 }
 
-function toMovedEntry({ pk: _pk, sk: _sk, ...rest }: QueuedChunk, { from, to }: ConfigPair) {
-  return { ...rest, configId: to.id, movedFrom: from.id, moves: (rest.moves ?? 0) + 1 };
+function toMovedEntry(
+  { pk: _pk, sk: _sk, isShare: _, ...rest }: QueuedChunk,
+  { from, to, isShare }: ConfigPair,
+) {
+  const moves = (rest.moves ?? 0) + 1;
+  return { ...rest, configId: to.id, movedFrom: from.id, moves, ...(isShare && { isShare }) };
 }
 
 /** A sender that the mail has from the failing config gives way to that of the fallback. */

@@ -20,7 +20,7 @@ import {
   reportOpenBreaker,
   resetBreaker,
 } from "../provider-calls/rate-limiter.ts";
-import { moveToFallback } from "./chunk-failover.ts";
+import { createShareMover, moveToFallback } from "./chunk-failover.ts";
 import { type ChunkHandOver, handOverChunk } from "./hand-over.ts";
 import { createChunksInHand, createQueueReader } from "./lane-queue.ts";
 import * as lanes from "./lanes.ts";
@@ -54,6 +54,7 @@ interface LaneRunner extends Omit<Runner, "stalledSince"> {
   /** Owns the lane. */
   owner: string;
   handOver: HandOver;
+  moveShare: ReturnType<typeof createShareMover>;
 }
 
 /**
@@ -75,6 +76,7 @@ export async function runLane(
     owner: taken.lease.owner,
     end,
     handOver,
+    moveShare: createShareMover(orgId, configId),
     shouldContinue: () => now() < until && !isStopping,
     holdsLease: () => now() < end,
     departures: createDepartureReader(orgId),
@@ -133,7 +135,8 @@ async function handOverChunks(runner: LaneRunner, lane: LaneItem): Promise<TurnR
     const queued = inHand.hasRoom(maxChunks) && (await queue.next(inHand, maxChunks));
     if (!queued || mustStop()) return false;
     const chunkRunner = { ...runner, stalledSince: state.heldSince };
-    const handedOver = runner.handOver({ orgId, configId, queued, runner: chunkRunner });
+    const chunk = { orgId, configId, queued, runner: chunkRunner };
+    const handedOver = moveOrHandOver(runner, chunk, state);
     inHand.add(queued, skipOnRepeatedErrors(runner, queued, handedOver));
     return true;
   };
@@ -153,6 +156,17 @@ async function handOverChunks(runner: LaneRunner, lane: LaneItem): Promise<TurnR
   const pause = delay && toPause(delay, hasProgress ? {} : state);
   if (pause && hasProgress && state.isPauseReported) await resetBreaker(orgId, configId);
   return { ...(pause && { pause }), isStopped: mustStop(), nextAt: queue.nextAt() };
+}
+
+/** Nothing moves while the provider fails: then a moved chunk would count as a success. */
+async function moveOrHandOver(
+  { moveShare, handOver }: LaneRunner,
+  chunk: ChunkHandOver,
+  state: LimiterState,
+): Promise<HandOverResult> {
+  if (!hasFailures(state) && (await moveShare(chunk.queued)))
+    return { done: true, hasProgress: false };
+  return handOver(chunk);
 }
 
 const toPause = (

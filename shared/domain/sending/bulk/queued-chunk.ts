@@ -50,8 +50,10 @@ export interface QueuedChunk {
   [done: `d${number}`]: true | undefined;
   [attempts: `p${number}`]: SettledAttempts | undefined;
   configId?: number;
-  /** The failing sending config from whose lane it moved to that of the fallback. */
+  /** The sending config from whose lane it moved. */
   movedFrom?: number;
+  /** It moved as a share, so it can move once more, to a fallback. */
+  isShare?: true | undefined;
 }
 
 export type OutcomeCounts = Record<"sent" | "failed" | "uncertain", number>;

@@ -161,6 +161,7 @@ export const SendingConfig = {
   ratePerSecond: 20,
   warmUp: null,
   fallbackConfigId: null,
+  share: null,
   tracking: "provider",
   accountLimits: null,
   isByok: true,
