@@ -83,7 +83,8 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
 
 /**
  * The distinct providers that send from the domain: those of configs with an address at it or with
- * none, and of the configs that take their email. Without such a config, each config can send from a verified domain.
+ * none, and of the configs that take their email. Without such a config, each config can send from
+ * a verified domain.
  */
 export async function listProviders({
   orgId,

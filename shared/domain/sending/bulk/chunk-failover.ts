@@ -1,7 +1,8 @@
 // Moves waiting mail of campaigns, sequences and holidays from the lane of a sending config to that
-// of another: to its fallback while it fails, and the share of another config. Only chunks move of which the provider certainly has no mail: no call is
-// claimed, or each claimed call has a RESULT that says that nothing was accepted. Moving an entry
-// and claiming a call of it exclude each other, so each mail goes to one of the two providers.
+// of another: to its fallback while it fails, and the share of another config. Only chunks move of
+// which the provider certainly has no mail: no call is claimed, or each claimed call has a RESULT
+// that says that nothing was accepted. Moving an entry and claiming a call of it exclude each
+// other, so each mail goes to one of the two providers.
 import { createHash } from "node:crypto";
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
 import { get, queryPages, remove, transact } from "../../../adapters/dynamodb/table.ts";
