@@ -156,6 +156,7 @@ export const german: Catalog = {
   "Emails a day to Gmail": "E-Mails am Tag an Gmail",
   "Domain of tracked links (optional)": "Domain der Tracking-Links (optional)",
   "Emails are sent with what you save.": "E-Mails werden mit dem gesendet, was Sie speichern.",
+  "Emails at most (optional)": "Höchstens E-Mails (optional)",
   "Emails per connection": "E-Mails je Verbindung",
   Emoji: "Emoji",
   "Empty keeps it, unless server or user change.":
@@ -273,7 +274,6 @@ export const german: Catalog = {
   "Members of one list or tag stand in the order in which they were created.":
     "Mitglieder einer Liste oder eines Tags stehen in der Reihenfolge, in der sie angelegt wurden.",
   "More about the account": "Mehr zum Konto",
-  "Most emails (optional)": "Höchstens E-Mails (optional)",
   "Move it to a folder": "In einen Ordner verschieben",
   Message: "Nachricht",
   "New figures do not come any more, because the key of Google was removed.":

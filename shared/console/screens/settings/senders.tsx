@@ -400,7 +400,7 @@ function RateFields({ rate, onChange }: { rate: Rate; onChange(rate: Rate): void
   return (
     <fieldset className="plain-fieldset field-grid" aria-label={t("Speed")}>
       <NumberInput
-        label={t("Most emails (optional)")}
+        label={t("Emails at most (optional)")}
         min={1}
         max={100_000}
         allowDecimal={false}
