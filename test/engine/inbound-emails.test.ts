@@ -298,6 +298,8 @@ describe("a site with an address", () => {
     await receive(sender, { from: "a@b.example", headers: { "X-Pennymail-Forwarded": mark } });
     await receive(sender, { from: "a@b.example", headers: { "Auto-Submitted": "auto-replied" } });
     await receive(sender, { from: "a@b.example", hops: 26 });
+    await receive(sender, { from: "Team <Team@shop.example>" });
+    await receive(sender, { from: address });
     expect(forwarded()).toHaveLength(n);
     await changeSettings(caller, siteId, { forwardTo: null });
     await receive(sender, { from: "a@b.example" });

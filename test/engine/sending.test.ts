@@ -945,3 +945,14 @@ test("content of more than 20 million characters is a file of more than 10 MB", 
     attachments.validateAttachments(1, [{ filename: "terms.pdf", content }]),
   ).rejects.toMatchObject({ code: "limit_exceeded" });
 });
+
+test("a file that mails of one request share is stored once", async () => {
+  const from = await sender("postmark");
+  const { orgId } = from.caller;
+  const content = Buffer.from("shared by all").toString("base64");
+  const files = await attachments.validateAttachments(orgId, [{ filename: "a.txt", content }]);
+  const [first] = await attachments.storeAttachments(orgId, files);
+  await blobs.remove(first!.blob);
+  expect(await attachments.storeAttachments(orgId, files)).toEqual([first]);
+  expect(await blobs.get(first!.blob)).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import * as z from "zod";
 import {
   acceptEach,
   acceptMail,
+  checkSharedFiles,
   renamed,
   requireAllAcceptable,
   toMessage,
@@ -38,8 +39,10 @@ const smtp = routeGroup("smtp", [
         const { id } = await acceptMail(caller, messages[0]!, headerNames);
         return { ids: [id], refused: [] };
       }
-      await requireAllAcceptable(caller, messages, (error) => renamed(error, headerNames));
-      const results = await acceptEach(caller, messages);
+      const files = await checkSharedFiles(caller, messages, headerNames);
+      const rename = (error: unknown) => renamed(error, headerNames);
+      await requireAllAcceptable(caller, messages, { rename, files });
+      const results = await acceptEach(caller, messages, files);
       return {
         ids: results.flatMap(({ id }) => id ?? []),
         refused: results.flatMap(({ index, error }) =>

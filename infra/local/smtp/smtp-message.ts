@@ -106,7 +106,9 @@ function toParts({ html, text }: Pick<Email, "html" | "text">) {
 
 /** Options, and headers that servers set or that say how a message came here. */
 const isLeftOut = (key: string): boolean =>
-  isSetByServers(key) || /^x-(pennymail-|received$|originating-ip$)/.test(key);
+  isSetByServers(key) || /^x-pennymail-/.test(key) || serverHeaders.test(key);
+const serverHeaders =
+  /^x-(received$|originating-ip$|spam-|google-|gm-|ms-exchange-|microsoft-antispam|forefront-)/;
 
 /** The first of several headers with one name. */
 const toHeaders = (headers: Header[]): Record<string, string> =>

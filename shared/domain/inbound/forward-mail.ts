@@ -1,14 +1,14 @@
 // Forwards mail of people with its files to one address of the site, as an email of its own. It has
-// reserved its send id, so a repeat after a crash is the same email. Three things end loops: mail
+// reserved its send id, so a repeat after a crash is the same email. Four things end loops: mail
 // that was forwarded has a header of ours, and `Auto-Submitted`, so it is never forwarded again;
-// and mail that passed many servers is left out.
+// and mail that passed many servers, or is from one of the two addresses itself, is left out.
 
 import { get } from "../../adapters/dynamodb/table.ts";
 import { htmlToText } from "../../email/plain-text.ts";
 import { renderSimpleEmail } from "../../email/simple-email.ts";
 import { isTransient, Problem } from "../../errors.ts";
 import { decompress } from "../../kernel/compressed-values.ts";
-import { toSingleLine } from "../../kernel/email-fields.ts";
+import { normalizeEmail, toSingleLine } from "../../kernel/email-fields.ts";
 import * as log from "../../kernel/log.ts";
 import { keys } from "../../keys.ts";
 import { attachmentsFlaw } from "../../providers/limits.ts";
@@ -50,6 +50,8 @@ export async function forwardMail(orgId: number, id: number, sendId: number): Pr
   const site = await sites.find({ orgId }, siteId);
   const forwardTo = site.inbound?.forwardTo;
   if (forwardTo === undefined || !canForward(item, mail)) return;
+  const isOwn = (address = "") => normalizeEmail(address) === normalizeEmail(item.from);
+  if (isOwn(forwardTo) || isOwn(site.inbound?.address)) return;
   try {
     await attemptLimits.countFailure(perHour(siteId));
     await accept({ item, mail, site }, forwardTo, sendId);

@@ -208,7 +208,8 @@ export async function acceptBatch(
       if (one instanceof Problem) throw renamed(one, {}, String(i));
       return one;
     });
-    await requireAllAcceptable(caller, messages, (error, i) => renamed(error, names, String(i)));
+    const rename = (error: unknown, i: number) => renamed(error, names, String(i));
+    await requireAllAcceptable(caller, messages, { rename });
   }
   const results = await acceptEach(caller, checked);
   const rejected = results.filter(({ id }) => id === null);

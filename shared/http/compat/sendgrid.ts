@@ -13,6 +13,7 @@ import { validate } from "../validate.ts";
 import {
   acceptEach,
   acceptMail,
+  checkSharedFiles,
   closed,
   type FieldNames,
   renamed,
@@ -182,8 +183,9 @@ export async function acceptMails(caller: Caller, mail: SendgridMail): Promise<s
     return String(id);
   }
   const rename = (error: unknown, i: number) => renamed(error, namesAt(i));
-  await requireAllAcceptable(caller, messages, rename);
-  const results = await acceptEach(caller, messages);
+  const files = await checkSharedFiles(caller, messages, namesAt(0));
+  await requireAllAcceptable(caller, messages, { rename, files });
+  const results = await acceptEach(caller, messages, files);
   const rejected = results.filter(({ problem }) => problem);
   if (!rejected.length) return String(results[0]!.id);
   // The checks were passed, so something changed in the meantime.

@@ -6,6 +6,10 @@ import { now } from "../../clock.ts";
 import { getQuota, requireAffordable } from "../../domain/billing/quota.ts";
 import { acceptMessages } from "../../domain/sending/accept/accept-messages.ts";
 import { acceptSingle } from "../../domain/sending/accept/accept-single.ts";
+import {
+  type AttachmentFile,
+  validateAttachments,
+} from "../../domain/sending/accept/attachments.ts";
 import { loadIntake, parseSchedule, refuse } from "../../domain/sending/accept/intake.ts";
 import { renderedFlaws } from "../../domain/sending/accept/rendered-flaws.ts";
 import {
@@ -126,8 +130,21 @@ function wirePath(path: string, names: FieldNames, place: string | undefined): s
 const intakeOptions = { withSiteBcc: true, canFailOver: true };
 
 /** Reads what the acceptance of a message needs, and checks it. */
-export const loadChecked = (caller: Caller, message: SingleMessage) =>
-  loadIntake(caller, message, { emails: addressesOf(message), ...intakeOptions });
+export const loadChecked = (caller: Caller, message: SingleMessage, files?: AttachmentFile[]) =>
+  loadIntake(caller, message, { emails: addressesOf(message), files, ...intakeOptions });
+
+/** Checks the attachments once that all of the messages have. They can have 25 MB. */
+export async function checkSharedFiles(
+  { orgId }: Caller,
+  [message]: SingleMessage[],
+  names: FieldNames,
+): Promise<AttachmentFile[]> {
+  try {
+    return await validateAttachments(orgId, message!.attachments);
+  } catch (error) {
+    throw renamed(error, names);
+  }
+}
 
 /** Accepts one mail as POST /send does. */
 export async function acceptMail(caller: Caller, message: SingleMessage, names: FieldNames) {
@@ -140,21 +157,30 @@ export async function acceptMail(caller: Caller, message: SingleMessage, names: 
 }
 
 /** Accepts each mail as POST /send/messages does: one that is not valid is rejected alone. */
-export const acceptEach = (caller: Caller, messages: (SingleMessage | Problem)[]) =>
-  acceptMessages(caller, messages, intakeOptions);
+export const acceptEach = (
+  caller: Caller,
+  messages: (SingleMessage | Problem)[],
+  files?: AttachmentFile[],
+) => acceptMessages(caller, messages, { ...intakeOptions, files });
 
 const concurrency = 8;
 
-/** Throws if one of the mails could not be accepted. `rename` gets the error and its position. */
+interface AcceptanceChecks {
+  /** Gets the error and the position of its mail. */
+  rename(error: unknown, index: number): unknown;
+  files?: AttachmentFile[];
+}
+
+/** Throws if one of the mails could not be accepted. */
 export async function requireAllAcceptable(
   caller: Caller,
   messages: SingleMessage[],
-  rename: (error: unknown, index: number) => unknown,
+  { rename, files }: AcceptanceChecks,
 ): Promise<void> {
   if (ids.isRepeated()) return;
   await inParallel(concurrency, messages, async (message, index) => {
     try {
-      const context = await loadChecked(caller, message);
+      const context = await loadChecked(caller, message, files);
       parseSchedule(message);
       refuse(renderedFlaws(message, context, now())(message));
     } catch (error) {

@@ -37,6 +37,8 @@ export interface AttachmentFile {
   /** Either these bytes, or a blob of an upload or of received mail. */
   bytes?: Buffer;
   upload?: Pick<Upload, "blob">;
+  /** Set once it is stored, because several mails of one request can have it. */
+  stored?: Promise<StoredAttachment>;
 }
 
 /** Checks all and stores nothing: 400 when a file is not base64, too big, or not uploaded. */
@@ -133,15 +135,23 @@ export const storeAttachments = (
   files: AttachmentFile[],
 ): Promise<StoredAttachment[]> =>
   Promise.all(
-    files.map(async ({ filename, type, size, contentId, bytes, upload }) => {
-      const name = bytes
-        ? createHash("sha256").update(bytes).digest("hex")
-        : upload!.blob.replaceAll("/", "-");
-      const blob = `attachments/${orgId}/${name}`;
-      await (bytes ? objects.put(blob, bytes, type) : objects.copy(upload!.blob, blob));
-      return { filename, type, size, blob, ...(contentId !== undefined && { contentId }) };
+    files.map((file) => {
+      file.stored ??= storeAttachment(orgId, file);
+      return file.stored;
     }),
   );
+
+async function storeAttachment(
+  orgId: number,
+  { filename, type, size, contentId, bytes, upload }: AttachmentFile,
+): Promise<StoredAttachment> {
+  const name = bytes
+    ? createHash("sha256").update(bytes).digest("hex")
+    : upload!.blob.replaceAll("/", "-");
+  const blob = `attachments/${orgId}/${name}`;
+  await (bytes ? objects.put(blob, bytes, type) : objects.copy(upload!.blob, blob));
+  return { filename, type, size, blob, ...(contentId !== undefined && { contentId }) };
+}
 
 // A worker may have 25 mails in hand, and each of them 25 MB; on its way a file is held several
 // times over.

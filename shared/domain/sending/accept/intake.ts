@@ -41,6 +41,8 @@ export interface IntakeOptions {
   contactId?: number | undefined;
   /** Uses the fallback of the sending config while the breaker of the config is open. */
   canFailOver?: boolean;
+  /** The checked attachments, if several messages have the same. */
+  files?: attachments.AttachmentFile[] | undefined;
 }
 
 const prefetched = new WeakMap<MessageFields, Promise<IntakeContext>>();
@@ -63,7 +65,7 @@ export function loadIntake(...request: Parameters<typeof readIntake>): Promise<I
 async function readIntake(
   who: CallerScope,
   message: MessageFields,
-  { emails, withSiteBcc = false, contactId, canFailOver = false }: IntakeOptions,
+  { emails, withSiteBcc = false, contactId, canFailOver = false, files: known }: IntakeOptions,
 ) {
   const { html, text } = message;
   // Snippets belong to a site, so only what names one waits for the site.
@@ -75,7 +77,7 @@ async function readIntake(
     findConfigAndTracking(who, message),
     message.templateId === undefined ? undefined : templates.findMeta(who, message.templateId),
     suppressionLookups.filterSuppressed(who.orgId, emails, { purpose: "transactional" }),
-    attachments.validateAttachments(who.orgId, message.attachments),
+    known ?? attachments.validateAttachments(who.orgId, message.attachments),
     getQuota(who.orgId, { consistent: false, plan: who.plan }),
   ]);
   if (template?.blankBody)
