@@ -59,6 +59,8 @@ export async function startFakeGoogle(): Promise<FakeGoogle> {
     },
     domainsPerPage: 2,
     valuesPerPage: 20,
+    // Tests move the clock of a service that runs in another process.
+    maxSkewSeconds: 86_400,
   });
   const server = await startServer(
     async (request) => {

@@ -18,6 +18,8 @@ export interface GoogleData {
   readDays(clientEmail: string, query: FigureQuery): Map<string, GmailDay> | undefined;
   domainsPerPage: number;
   valuesPerPage: number;
+  /** How far the clock of a caller may be from that of Google. */
+  maxSkewSeconds: number;
 }
 
 interface FigureQuery {
@@ -76,7 +78,8 @@ async function logIn(
     Buffer.from(signature, "base64url"),
   );
   if (!isSigned) return loginRefusal("Invalid JWT Signature.");
-  const isCurrent = Math.abs(claims.iat - epochSeconds()) < 60 && claims.exp - claims.iat <= 3600;
+  const isCurrent =
+    Math.abs(claims.iat - epochSeconds()) < data.maxSkewSeconds && claims.exp - claims.iat <= 3600;
   if (!isCurrent)
     return loginRefusal("Invalid JWT: Token must be a short-lived token (60 minutes)");
   const token = `ya29.${randomUUID()}`;

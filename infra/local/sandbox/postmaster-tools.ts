@@ -56,6 +56,7 @@ export function startGoogle({
       listNames(email).includes(domain) ? makeUpDays(domain) : undefined,
     domainsPerPage: 200,
     valuesPerPage: 200,
+    maxSkewSeconds: 60,
   });
   const tooLarge = { status: 413, body: { error: { code: 413, message: "Request too large" } } };
   return startServer(api, { maxBytes: 100_000, tooLarge });
