@@ -70,6 +70,18 @@ const SuppressionRows = exactlyOneOf(
   ["emails", "suppressions"],
 ).meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
 
+const ExportedSuppressions = z.object({
+  data: z
+    .object({
+      suppressions: z.array(Suppression).describe("The suppressions that match the filter."),
+      nextCursor: z
+        .string()
+        .nullable()
+        .describe("Cursor of the next part. `null`: this is the last one."),
+    })
+    .describe("Result of the request."),
+});
+
 const SuppressionCheck = z.object({
   email: z.string().describe("Email address of the request, in lower case."),
   suppressed: z.boolean().describe("Whether the address is suppressed."),
@@ -235,6 +247,7 @@ export const suppressions = routeGroup("suppressions", [
     }),
     returns: ExportResponse,
     contentType: "text/csv; charset=utf-8",
+    otherContent: { "application/json": ExportedSuppressions },
     deferredReturns: Export,
     handle: async ({ caller, query, reply }) => {
       const { rows, next } = await readRows(caller.orgId, query);

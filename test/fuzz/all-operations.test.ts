@@ -27,15 +27,17 @@ type Credential = "apiKey" | "session";
 
 /**
  * The document with the chosen operations, which are called with one credential. It has no
- * `default` responses, because these would allow every status, and no Idempotency-Key, because
- * Schemathesis gives different requests the same key.
+ * `default` responses, because these would allow every status: of those that they stand for, only
+ * 431 of the HTTP server, for an address of more than 16 kB, is left. It has no Idempotency-Key,
+ * because Schemathesis gives different requests the same key.
  */
 function documentOf(
   credential: Credential,
   isChosen: (operation: OperationObject) => boolean,
 ): OpenApiDocument {
   const narrow = (operation: OperationObject): OperationObject => {
-    const { default: _, ...responses } = operation.responses;
+    const { default: anyError, ...documented } = operation.responses;
+    const responses = { ...documented, ...(anyError && { 431: anyError }) };
     const security = operation.security.filter((one) => credential in one);
     const parameters = operation.parameters.filter((one) => "in" in one);
     return { ...operation, security, parameters, responses };
@@ -83,8 +85,8 @@ const endsSession = ({ operationId }: OperationObject) => operationId === "logOu
 test("operations with an API key, and public ones", async () => {
   const result = await callIn("api-key", "apiKey", (operation) => !needsSession(operation));
   expect(result.failures, result.output).toEqual([]);
-  // Otherwise few requests get past the checks of the input.
-  expect(result.accepted.length).toBeGreaterThan(150);
+  // Otherwise few requests get past the checks of the input. Random ones name no stored records.
+  expect(result.accepted.length).toBeGreaterThan(process.env.FUZZ_RANDOM_REQUESTS ? 50 : 150);
 });
 
 test("operations that need a session", async () => {
