@@ -173,7 +173,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     const other = { ...config, fromEmail: "news@shop.example" };
     expectStatus(201, await call("POST", "/sending-configs", other));
     const { page, problems } = await openSignedIn(browser, { email, path: "" });
-    await page.getByText(/news@shop.example\) is not verified/).waitFor();
+    await page.getByText(/The sender news@shop.example is not verified/).waitFor();
     // It does not report events yet either.
     await page.getByRole("link", { name: "Show" }).first().click();
     await page.getByRole("cell", { name: "news@shop.example" }).waitFor();

@@ -485,8 +485,6 @@ describe.skipIf(!inject("chromium"))("the visual editor in the console", () => {
         path: `${path}?image`,
         ready: async (page: Page) => {
           await page.getByRole("button", { name: /^Image:/ }).click();
-          const settings = page.getByRole("button", { name: "Settings of image" });
-          if (await settings.isVisible()) await settings.click();
           await page.getByLabel("Address of the image").waitFor();
         },
       },
