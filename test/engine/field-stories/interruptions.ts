@@ -51,13 +51,13 @@ async function restarts(): Promise<void> {
     fanOutCrashes > 8 ? work() : runUntilCrash(4 + 3 * fanOutCrashes++, "after", work);
   await runWorkers({ ...hours(3), crashHook }, [fanOut, drain]);
   let interruptedCalls = 0;
-  for (let step = 6; step <= 60; step++) {
-    const when = step % 2 ? "before" : "after";
-    const work = () => mailTest.runLane(caller.orgId, configId);
-    const { crashed, steps } = await runUntilCrash(step, when, work);
-    if (crashed && steps.slice(0, step).includes("request")) interruptedCalls++;
-    clock.advanceClock(leaseSeconds + 1);
-  }
+  const work = () => mailTest.runLane(caller.orgId, configId);
+  for (let step = 6; step <= 60; step++)
+    for (const when of ["after", "before"] as const) {
+      const { crashed, steps } = await runUntilCrash(step, when, work);
+      if (crashed && steps.slice(0, step).includes("request")) interruptedCalls++;
+      clock.advanceClock(leaseSeconds + 1);
+    }
   expect(interruptedCalls).toBeGreaterThan(0);
   expect(provider.mails.length).toBeGreaterThan(0);
   await runWorkers(hours(1));
