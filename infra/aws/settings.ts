@@ -134,7 +134,7 @@ export function parseSettings(context: (name: string) => unknown): StackSettings
         "systemSender's provider",
     );
   for (const key of Object.keys(data.providerUrls ?? {}))
-    if (![...providerKeys, "imap"].some((known) => known === key))
+    if (![...providerKeys, "imap", "google"].some((known) => known === key))
       throw new Error(
         `The setting providerUrls: ${key} is not a provider (${providerKeys.join(", ")})`,
       );

@@ -76,8 +76,8 @@ describe("the deployed stage", () => {
       `PROVIDER_URL_${key.toUpperCase()}`,
       url,
     ]);
-    // Those of the bounce mailboxes come on top of the eleven providers.
-    expect(expectedOrigins).toHaveLength(12);
+    // Those of bounce mailboxes and Postmaster Tools come on top of the eleven providers.
+    expect(expectedOrigins).toHaveLength(13);
     for (const { Environment } of ownFunctions)
       expect(Environment.Variables).toMatchObject(Object.fromEntries(expectedOrigins));
   });
