@@ -116,7 +116,8 @@ describe.skipIf(!inject("chromium"))("Postmaster Tools in the console", () => {
       data.postmasterTools.failingSince = new Date().toISOString();
       await route.fulfill({ response, json: { data } });
     });
-    await page.getByRole("link", { name: "Gmail", exact: true }).click();
+    await page.getByRole("link", { name: "Domains", exact: true }).click();
+    await page.getByRole("link", { name: "What Gmail counts about your domains" }).click();
     await page.getByText("Failing", { exact: true }).waitFor();
     await page.getByText("Google does not know this key any more.").waitFor();
     await savePicture(page, "postmaster-failing");

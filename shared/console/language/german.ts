@@ -316,6 +316,8 @@ export const german: Catalog = {
   "Oldest first": "Älteste zuerst",
   "One hour": "einer Stunde",
   "One second": "einer Sekunde",
+  "What Gmail counts about your domains": "Was Gmail über Ihre Domains zählt",
+  "gmail spam rate service account key": "gmail spamrate dienstkonto schlüssel",
   "{day}, highest {worst}": "{day}, höchstens {worst}",
   "{day}, lowest {worst}": "{day}, mindestens {worst}",
   "One-click unsubscribe": "Abmeldung mit einem Klick",
@@ -1986,8 +1988,6 @@ export const german: Catalog = {
   Half: "Hälfte",
   Halves: "Hälften",
   "Handed to {provider}": "An {provider} übergeben",
-  "google postmaster tools spam rate service account key":
-    "google postmaster tools spam rate dienstkonto schlüssel",
   happened: "ist eingetreten",
   "happened at least … time": "ist mindestens …-mal eingetreten",
   "happened at least … times": "ist mindestens …-mal eingetreten",

@@ -1,5 +1,6 @@
 import { Button, Skeleton, TagsInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Domain } from "pennymail";
 import { useState } from "react";
 import { useChange } from "../../data/changes.ts";
@@ -42,6 +43,13 @@ export function Domains() {
         </Card>
       )}
       {mayWrite && <NewDomain />}
+      <Card title={t("Google Postmaster Tools")}>
+        <p>
+          <Link to="/settings/{-$section}" params={{ section: "postmaster" }}>
+            {t("What Gmail counts about your domains")}
+          </Link>
+        </p>
+      </Card>
     </>
   );
 }

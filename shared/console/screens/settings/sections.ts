@@ -7,6 +7,8 @@ export interface Section {
   /** The right that its first request needs; undefined if every member may open it. */
   right?: string;
   isForOperators?: true;
+  /** The page whose tab leads to it, because it has none of its own. */
+  under?: string;
   /** Further words that lead to it in the search. */
   words: string;
   Screen: ComponentType;
@@ -39,8 +41,9 @@ const sections: Record<string, Section> = {
     Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
   },
   postmaster: {
-    label: "Gmail",
-    words: t("google postmaster tools spam rate service account key"),
+    label: t("Google Postmaster Tools"),
+    under: "domains",
+    words: t("gmail spam rate service account key"),
     right: "sending:read",
     Screen: lazy(async () => ({
       default: (await import("./postmaster-tools.tsx")).PostmasterToolsScreen,

@@ -12,13 +12,14 @@ export function Settings() {
   const { section } = useParams({ strict: false });
   const allowed = useSections();
   const open = allowed.find(([key]) => key === section) ?? allowed[0];
+  const openTab = open?.[1].under ?? open?.[0];
   const tabs = useRef<HTMLElement>(null);
   // A phone has no room for all tabs.
   useEffect(() => {
     tabs.current
       ?.querySelector("[aria-current]")
       ?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [open?.[0]]);
+  }, [openTab]);
   return (
     <div className="page">
       <PageHead
@@ -29,16 +30,18 @@ export function Settings() {
         })}
       />
       <nav ref={tabs} className="tabs" aria-label={t("Settings")}>
-        {allowed.map(([key, { label }]) => (
-          <Link
-            key={key}
-            to="/settings/{-$section}"
-            params={{ section: key }}
-            aria-current={key === open?.[0] ? "page" : undefined}
-          >
-            {label}
-          </Link>
-        ))}
+        {allowed
+          .filter(([, { under }]) => under === undefined)
+          .map(([key, { label }]) => (
+            <Link
+              key={key}
+              to="/settings/{-$section}"
+              params={{ section: key }}
+              aria-current={key === openTab ? "page" : undefined}
+            >
+              {label}
+            </Link>
+          ))}
       </nav>
       {open ? (
         <Suspense fallback={<Skeleton h={200} />}>
