@@ -173,6 +173,8 @@ const stepHandlers: Record<
   },
   split: async (step, { graph, item, drawnWays }) => {
     const branches = step.splitConfig?.branches ?? [];
+    // A draft can lack them.
+    if (!branches.length) return { next: nextStep(graph, step) };
     const drawn = item.ways?.[step.id];
     const way = drawn !== undefined && drawn < branches.length ? drawn : drawWay(step, item);
     drawnWays[step.id] = way;
