@@ -306,7 +306,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     expect(problems).toEqual([]);
   });
 
-  it("contacts are sorted by address and age, by keyboard, after a reload and on a phone", async () => {
+  it("contacts are sorted by address and age, also by keyboard and on a phone", async () => {
     const { email, call, siteId } = await accountWithContacts(0);
     for (const name of ["carl", "ann", "bob"])
       await call("POST", "/contacts", { siteId, email: `${name}@shop.example`, tags: ["vip"] });

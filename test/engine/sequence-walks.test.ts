@@ -370,6 +370,17 @@ test("a made-up person is walked through a draft, with the outcomes of the reque
   expect(await listContactEmails(sender)).not.toContain("eve@example.com");
 });
 
+test("a split of a draft that has no ways yet draws none, and leads to the next step", async () => {
+  const sender = await createSequenceSender();
+  const draft = { status: "draft" } as SequenceChanges;
+  const { id } = await createSequence(sender, [{ type: "split" }, "Hello"], draft);
+  const { steps } = await walkOf(sender, id, { contact: { email: "eve@example.com" } });
+  expect(steps).toMatchObject([
+    { type: "split", way: null },
+    { type: "email", result: "sent" },
+  ]);
+});
+
 test("an email whose subject cannot be rendered says why", async () => {
   const sender = await createSequenceSender();
   const { id } = await createSequence(sender, [

@@ -115,7 +115,7 @@ test("mail in which Amazon SES finds spam or a virus counts as spam", async () =
   expect(await readVerdicts("GRAY", "DISABLED")).toBeUndefined();
 });
 
-test("SendGrid's texts are in the charset that it names, and raw mail keeps its bytes", async () => {
+test("SendGrid's texts have the charset that it names, and raw mail its bytes", async () => {
   const { read } = getInboundMailAdapter("sendgrid");
   const contentType = "multipart/form-data; boundary=xYzZY";
   const toRequest = (fields: Record<string, string | Buffer>) => ({

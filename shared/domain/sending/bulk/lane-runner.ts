@@ -158,7 +158,7 @@ async function handOverChunks(runner: LaneRunner, lane: LaneItem): Promise<TurnR
   return { ...(pause && { pause }), isStopped: mustStop(), nextAt: queue.nextAt() };
 }
 
-/** Nothing moves while the provider fails: then a moved chunk would count as a success. */
+/** A chunk that moves counts as a success, so none moves while the provider fails. */
 async function moveOrHandOver(
   { moveShare, handOver }: LaneRunner,
   chunk: ChunkHandOver,
