@@ -43,6 +43,12 @@ async function writeText(page: Page, text: string): Promise<void> {
   await box.getByText(text.split("{{")[0]!).waitFor();
 }
 
+async function writeHtml(page: Page, html: string): Promise<void> {
+  const code = page.getByRole("textbox", { name: "HTML" });
+  for (const key of ["ControlOrMeta+a", "Delete"]) await code.press(key);
+  await page.keyboard.insertText(html);
+}
+
 describe.skipIf(!inject("chromium"))("the snippets in the console", () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -121,10 +127,13 @@ describe.skipIf(!inject("chromium"))("the snippets in the console", () => {
       await dialog.waitFor({ state: "detached" });
     }
     expectStatus(200, await call("DELETE", `/templates/${templateId}`));
+    await writeHtml(page, "<h1>Store</h1>");
     await choose("Rename snippet");
     await dialog.getByLabel("Name").fill("top");
     await dialog.getByRole("button", { name: "Save name" }).click();
     await page.getByRole("heading", { name: "top", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Save snippet" }).click();
+    await page.getByText("Version 3").waitFor();
     await choose("Copy snippet");
     await dialog.getByRole("button", { name: "Create copy" }).click();
     await page.getByRole("heading", { name: "Copy of top" }).waitFor();
@@ -149,12 +158,7 @@ describe.skipIf(!inject("chromium"))("the snippets in the console", () => {
     await page.getByRole("option", { name: "sign", exact: true }).click();
     const frame = page.frameLocator("iframe");
     await frame.getByText("Bye").waitFor();
-    const code = page.getByRole("textbox", { name: "HTML" });
-    const write = async (html: string) => {
-      for (const key of ["ControlOrMeta+a", "Delete"]) await code.press(key);
-      await page.keyboard.insertText(html);
-    };
-    await write("<p>See you, {{ firstName }}</p>");
+    await writeHtml(page, "<p>See you, {{ firstName }}</p>");
     await frame.getByText("See you, Person0").waitFor();
     await page.getByRole("button", { name: "Save snippet" }).click();
     await page.getByText("Version 2").waitFor();
@@ -163,7 +167,7 @@ describe.skipIf(!inject("chromium"))("the snippets in the console", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Restore version 1" }).click();
     await page.getByText("Version 3").waitFor();
     await frame.getByText("Bye").waitFor();
-    await write("<p>Mine</p>");
+    await writeHtml(page, "<p>Mine</p>");
     expectStatus(200, await call("PUT", `/snippets/${id}`, { html: "<p>Theirs</p>" }));
     await page.getByRole("button", { name: "Save snippet" }).click();
     await page.getByText("Somebody else has saved this since").waitFor();

@@ -16,6 +16,8 @@ export interface VersionedSaving {
   save(): void;
   /** Replaces what somebody else has saved. */
   overwrite(): void;
+  /** Keeps the draft after this page changed something else of the record, such as its name. */
+  keepDraft(changed: { version: number }): void;
 }
 
 interface SavingInput<Draft> {
@@ -91,5 +93,8 @@ export function useVersionedSaving<Draft>(input: SavingInput<Draft>): VersionedS
     isConflict,
     save: () => start({ version }),
     overwrite: () => start({}),
+    // A version between the two is somebody else's.
+    keepDraft: (changed) =>
+      setBase((old) => (changed.version === old.version + 1 ? { ...old, ...changed } : old)),
   };
 }

@@ -13,6 +13,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { FormDialog } from "../../../parts/form.tsx";
 import type { RowAction } from "../../../parts/row-menu.tsx";
 import { useTextField } from "../../../parts/text-field.ts";
+import type { VersionedSaving } from "../../../parts/versioned-saving.ts";
 import { UseList } from "./snippet-uses.tsx";
 import { snippetRefreshes } from "./use-snippet-saving.ts";
 
@@ -20,12 +21,13 @@ type Act = "copy" | "rename" | "delete";
 
 interface SnippetMenuProps {
   snippet: Snippet;
+  saving: VersionedSaving;
   /** Further entries. */
   actions: readonly RowAction[] | undefined;
 }
 
 /** Copy, new name and deletion of the snippet, as it is saved. */
-export function SnippetMenu({ snippet, actions = [] }: SnippetMenuProps) {
+export function SnippetMenu({ snippet, saving, actions = [] }: SnippetMenuProps) {
   const { id, name } = snippet;
   const navigate = useNavigate();
   const [act, setAct] = useState<Act>();
@@ -62,7 +64,7 @@ export function SnippetMenu({ snippet, actions = [] }: SnippetMenuProps) {
       {act === "copy" && <CopySnippet snippet={snippet} onClose={close} />}
       {act === "rename" && (
         <UnusedOnly id={id} title={t("Rename snippet")} onClose={close}>
-          <NewName snippet={snippet} onClose={close} />
+          <NewName snippet={snippet} saving={saving} onClose={close} />
         </UnusedOnly>
       )}
       {act === "delete" && (
@@ -126,12 +128,15 @@ interface SnippetDialogProps {
   onClose(): void;
 }
 
-function NewName({ snippet, onClose }: SnippetDialogProps) {
+function NewName({ snippet, saving, onClose }: SnippetDialogProps & { saving: VersionedSaving }) {
   const name = useTextField(snippet.name);
   const renaming = useChange({
     run: () => api.snippets.update(snippet.id, { name: name.value.trim() }),
     refreshes: snippetRefreshes,
-    onDone: onClose,
+    onDone: ({ version }) => {
+      saving.keepDraft({ version });
+      onClose();
+    },
   });
   return (
     <FormDialog

@@ -31,7 +31,7 @@ export function SnippetPage(props: SnippetPageProps) {
       action={t("Save snippet")}
       saving={saving}
       mayWrite={useRight("content:write")}
-      menu={<SnippetMenu snippet={snippet} actions={actions} />}
+      menu={<SnippetMenu snippet={snippet} saving={saving} actions={actions} />}
       onReload={onReload}
     >
       {children}
