@@ -83,7 +83,9 @@ describe.each(listing)("%s", (provider) => {
     );
     expect(bounced).toMatchObject({ reason: "bounce", bounceType: "hard", source: provider });
     expect(complained).toMatchObject({ reason: "spam_report", source: provider });
-    expect((await sendingConfigs.find(caller, id)).suppressionPull).toMatchObject({ cursor: null });
+    const { steps } = await connectProvider(caller, id);
+    const { readAt } = (await sendingConfigs.find(caller, id)).suppressionPull!;
+    expect(steps.at(-1)).toMatchObject({ code: "suppressions_pulled", detail: readAt });
   });
 
   test("an address that is removed there does not come back", async () => {
@@ -130,10 +132,23 @@ test("credentials that may not read the list change nothing, and tomorrow it is 
   await sendingConfigs.update(caller, id, { credentials: { apiKey: "re_unknown_key" } });
   await pullSuppressions(caller.orgId, id);
   const { suppressionPull } = await sendingConfigs.find(caller, id);
-  expect(suppressionPull).toMatchObject({ cursor: null });
+  expect(suppressionPull).toMatchObject({ cursor: null, failure: { code: "not_permitted" } });
   const [fault] = await removeAtProviders(caller.orgId, "ada@example.com");
   expect(fault).toMatch(/^ada@example.com was not removed there/);
   expect(fault).not.toContain("re_unknown_key");
+});
+
+test("a list that could not be read is a step to do, and is read again at once", async () => {
+  const { caller, id, addresses } = await addConfig("brevo", ["bounced"]);
+  const stepOf = async () => (await connectProvider(caller, id)).steps.at(-1);
+  expect(await stepOf()).toMatchObject({ step: "suppressions", state: "waiting" });
+  const failure = { code: "not_permitted", detail: "contacts" } as const;
+  const pull = { cursor: null, readAt: clock.now().toISOString(), failure };
+  await savePull(caller.orgId, await sendingConfigs.find(caller, id), { pull, seconds: 86_400 });
+  expect(await stepOf()).toMatchObject({ step: "suppressions", state: "manual", ...failure });
+  await settle();
+  expect(await suppressions.find(caller.orgId, addresses[0]!)).toMatchObject({ source: "brevo" });
+  expect(await stepOf()).toMatchObject({ step: "suppressions", state: "done" });
 });
 
 test("a complaint that the provider keeps is named as not removed", async () => {

@@ -316,6 +316,11 @@ export const german: Catalog = {
   "Oldest first": "Älteste zuerst",
   "One hour": "einer Stunde",
   "One second": "einer Sekunde",
+  "Suppression list of the provider": "Sperrliste des Anbieters",
+  "The list of {provider} is read every day, the last time {time}.":
+    "Die Liste von {provider} wird täglich gelesen, zuletzt {time}.",
+  "The list of {provider} is read within a few minutes, and every day from then on.":
+    "Die Liste von {provider} wird in wenigen Minuten gelesen, und von da an täglich.",
   "What Gmail counts about your domains": "Was Gmail über Ihre Domains zählt",
   "gmail spam rate service account key": "gmail spamrate dienstkonto schlüssel",
   "{day}, highest {worst}": "{day}, höchstens {worst}",

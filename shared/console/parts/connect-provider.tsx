@@ -6,6 +6,8 @@ import type { ConnectedStep, SendingConfig } from "pennymail";
 import { useChange } from "../data/changes.ts";
 import { api } from "../data/client.ts";
 import { useProviderNames } from "../data/provider-names.ts";
+import { useMe } from "../data/session.ts";
+import { formatTime } from "../format.ts";
 import { t } from "../language/translate.ts";
 import { DnsRecords } from "./dns-records.tsx";
 import { ErrorNote } from "./error-note.tsx";
@@ -17,6 +19,7 @@ const stepNames: Record<ConnectedStep["step"], string> = {
   domain: t("Domain at the provider"),
   dns: t("DNS records"),
   events: t("First report"),
+  suppressions: t("Suppression list of the provider"),
 };
 
 const states: Record<
@@ -30,7 +33,7 @@ const states: Record<
   failed: { name: t("Failed"), tone: "bad" },
 };
 
-type Values = { provider: string; detail: string };
+type Values = { provider: string; detail: string; timezone: string };
 const texts: Record<ConnectedStep["code"], (values: Values) => string> = {
   account_active: (values) => t("The account at {provider} can send.", values),
   account_known: (values) =>
@@ -69,6 +72,13 @@ const texts: Record<ConnectedStep["code"], (values: Values) => string> = {
   dns_missing: (values) => t("Not there yet: {detail}", values),
   events_received: (values) => t("{provider} has reported something.", values),
   events_missing: () => t("Nothing has been reported yet. Send a test email."),
+  suppressions_pulled: ({ provider, detail, timezone }) =>
+    t("The list of {provider} is read every day, the last time {time}.", {
+      provider,
+      time: formatTime(detail, timezone),
+    }),
+  suppressions_pending: (values) =>
+    t("The list of {provider} is read within a few minutes, and every day from then on.", values),
   not_permitted: (values) =>
     t("The key may not do this. Allow it at {provider}, or do it by hand: {detail}", values),
   provider_failed: (values) => t("{provider} refused it: {detail}", values),
@@ -119,7 +129,8 @@ const actionOf = ({ provider }: SendingConfig): string =>
 
 function StepRow({ step, provider }: { step: ConnectedStep; provider: string }) {
   const { name, tone } = states[step.state];
-  const text = texts[step.code]({ provider, detail: step.detail ?? "" });
+  const { timezone } = useMe().organization;
+  const text = texts[step.code]({ provider, detail: step.detail ?? "", timezone });
   return (
     <li>
       <p className="dns-head">

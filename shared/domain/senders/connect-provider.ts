@@ -46,7 +46,8 @@ const ConnectedStep = z
       .describe(
         "`account`: credentials and state of the account. `webhook`: the provider reports " +
           "events. `domain`: the provider knows the domain of `fromEmail`. `dns`: its records. " +
-          "`events`: the provider has reported something.",
+          "`events`: the provider has reported something. `suppressions`: its suppression list " +
+          "is read every day; absent if it has no API for it.",
       ),
     state: z
       .enum(connectStates)
@@ -122,7 +123,8 @@ async function connectLeased(
   ]);
   const detail = domainId ? await domains.checkNow(caller, domainId) : undefined;
   const stored = await sendingConfigs.find(caller, config.id);
-  if (run.connector?.suppressionList && stored.suppressionPull?.revision !== stored.revision)
+  const suppressions = run.connector?.suppressionList && suppressionsOutcome(stored);
+  if (suppressions && suppressions.code !== "suppressions_pulled")
     await startPulls(caller.orgId, stored);
   const events = stored.firstEventAt ? "events_received" : "events_missing";
   return toApi(
@@ -131,6 +133,7 @@ async function connectLeased(
       ...{ account, webhook, domain },
       ...(detail && { dns: dnsOutcome(config, detail) }),
       ...(run.connector && { events: { code: events } }),
+      ...(suppressions && { suppressions }),
     },
     detail,
   );
@@ -262,6 +265,12 @@ function dnsOutcome(config: SendingConfig, { dnsRecords }: domains.DomainDetail)
     .flatMap(({ name, state }) => (name === null || state === "found" ? [] : [name]));
   if (missing.length === 0) return { code: "dns_found" };
   return { code: "dns_missing", detail: [...new Set(missing)].join(", ") };
+}
+
+/** How the latest pull ended. Pulls with other credentials do not count. */
+function suppressionsOutcome({ suppressionPull: pull, revision }: SendingConfig): StepOutcome {
+  if (pull?.revision !== revision) return { code: "suppressions_pending" };
+  return pull.failure ?? { code: "suppressions_pulled", detail: pull.readAt };
 }
 
 const linkedSteps = ["account", "webhook", "domain"] as const;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
 import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
+import type { StepOutcome } from "../../providers/connect/outcomes.ts";
 import { providerKeys } from "../../providers/provider-keys.ts";
 import { type TrackingMode, trackingModes } from "./tracking-modes.ts";
 import { StartedWarmUp, WarmUp } from "./warm-up.ts";
@@ -121,10 +122,19 @@ interface QuotaWarning {
   /** The mail to the owner is not queued yet. */
   ownerUntold?: true;
 }
+/** How far a pull has come. Without `cursor`, it is complete, or begins again after a failure. */
+export interface SuppressionPull {
+  cursor: string | null;
+  /** When the last page was asked for (ISO 8601). */
+  readAt: string;
+  /** Why the provider did not return it. */
+  failure?: StepOutcome;
+}
+
 /** What suppression-pull-times.ts stores with the config. */
 interface PulledList {
   /** `revision`: that of the config. Other credentials are another list. */
-  suppressionPull?: { cursor: string | null; readAt: string; revision: number };
+  suppressionPull?: SuppressionPull & { revision: number };
 }
 export type SendingConfig = Omit<z.output<typeof SendingConfig>, "tracking"> &
   SendingConfigSecrets &

@@ -6,18 +6,11 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds } from "../../clock.ts";
 import { dueShardOf, indexAttributeNames, indexAttributes, indexes, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
-import type { SendingConfig } from "./sending-config-schema.ts";
-
-/** How far a pull has come. Without `cursor`, it is complete. */
-export interface SuppressionPull {
-  cursor: string | null;
-  /** When the last page was read (ISO 8601). */
-  readAt: string;
-}
+import type { SendingConfig, SuppressionPull } from "./sending-config-schema.ts";
 
 type PulledConfig = Pick<SendingConfig, "id" | "revision">;
 
-/** Starts the first pull of a config. The next drain of due work finds it. */
+/** Starts a pull of a config. The next drain of due work finds it. */
 export async function startPulls(orgId: number, config: PulledConfig): Promise<void> {
   await transact(
     update(

@@ -3,7 +3,14 @@
 export const connectStates = ["done", "created", "waiting", "manual", "failed"] as const;
 type ConnectState = (typeof connectStates)[number];
 
-export const connectSteps = ["account", "webhook", "domain", "dns", "events"] as const;
+export const connectSteps = [
+  "account",
+  "webhook",
+  "domain",
+  "dns",
+  "events",
+  "suppressions",
+] as const;
 export type ConnectStep = (typeof connectSteps)[number];
 
 interface OutcomeMeaning {
@@ -73,6 +80,14 @@ const meanings = {
   events_missing: {
     state: "waiting",
     message: "{provider} has reported nothing yet: send a test email",
+  },
+  suppressions_pulled: {
+    state: "done",
+    message: "The suppression list of {provider} is read every day, the last time at {detail}",
+  },
+  suppressions_pending: {
+    state: "waiting",
+    message: "The suppression list of {provider} is read within a few minutes, then every day",
   },
   not_permitted: {
     state: "manual",
