@@ -58,27 +58,37 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByLabel("API key").fill(apiKey);
     await page.getByLabel("Sender address").fill("hello@shop.example");
     await page.getByRole("button", { name: "Add sender" }).click();
+    const dialog = page.getByRole("dialog", { name: "hello@shop.example by Postmark" });
+    await dialog.getByRole("button", { name: "Connect everything" }).click();
+    await dialog.getByText("Postmark reports to this service from now on.").waitFor();
+    await dialog.getByText("The list of Postmark is read within a few minutes").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("cell", { name: "No report yet" }).waitFor();
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await dialog.getByRole("button", { name: "Connect everything" }).click();
+    await dialog.getByText("Postmark reports to this service.").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("cell", { name: "hello@shop.example" }).waitFor();
     await page.getByRole("button", { name: "Test", exact: true }).click();
     await page.getByRole("button", { name: "Send test email" }).click();
     await page.getByRole("cell", { name: "Tested" }).waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Sender name (optional)").fill("The shop");
-    await dialog.getByLabel("Replies to (optional)").fill("help@shop.example");
+    const edit = page.getByRole("dialog");
+    await edit.getByLabel("Sender name (optional)").fill("The shop");
+    await edit.getByLabel("Replies to (optional)").fill("help@shop.example");
     await chooseOption(
-      dialog.getByRole("combobox", { name: "Opens and clicks" }),
+      edit.getByRole("combobox", { name: "Opens and clicks" }),
       "Pennymail records them",
     );
-    await dialog.getByRole("switch", { name: "Warm up the address" }).click();
-    await dialog.getByLabel("Days").fill("14");
-    await dialog.getByRole("button", { name: "Save sender" }).click();
+    await edit.getByRole("switch", { name: "Warm up the address" }).click();
+    await edit.getByLabel("Days").fill("14");
+    await edit.getByRole("button", { name: "Save sender" }).click();
     await page.getByRole("cell", { name: "The shop" }).waitFor();
     await page.getByText("Warm-up over 14 days").waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    const replies = dialog.getByLabel("Replies to (optional)");
+    const replies = edit.getByLabel("Replies to (optional)");
     expect(await replies.inputValue()).toBe("help@shop.example");
-    const tracking = dialog.getByRole("combobox", { name: "Opens and clicks" });
+    const tracking = edit.getByRole("combobox", { name: "Opens and clicks" });
     expect(await tracking.inputValue()).toBe("Pennymail records them");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Delete", exact: true }).click();

@@ -115,6 +115,7 @@ export const german: Catalog = {
     "Prüft die Anmeldung, wie Bounces zurückkommen, und die DNS-Einträge der Domain.",
   "Choose the file": "Datei wählen",
   "Complaint report": "Bericht über eine Beschwerde",
+  Connect: "Verbinden",
   "Connect Google Postmaster Tools": "Google Postmaster Tools verbinden",
   "Connect Postmaster Tools": "Postmaster Tools verbinden",
   Connections: "Verbindungen",
@@ -284,6 +285,7 @@ export const german: Catalog = {
   "Next pull": "Nächster Abruf",
   "No campaign matches": "Keine Kampagne passt",
   "No colour of its own": "Keine eigene Farbe",
+  "No report yet": "Noch keine Meldung",
   "Not added under Domains": "Unter Domains nicht hinzugefügt",
   "No email received yet": "Noch keine E-Mail empfangen",
   ["No report has come yet. Let a site receive email under Inbound, and publish the DMARC " +
@@ -2286,8 +2288,6 @@ export const german: Catalog = {
   "Left out": "Weggelassen",
   "Left {topic}": "Von {topic} abgemeldet",
   "Legal notice": "Rechtlicher Hinweis",
-  "Let the provider report opens, bounces and complaints to this address:":
-    "Lassen Sie den Anbieter Öffnungen, Bounces und Beschwerden an diese Adresse melden:",
   "Let the provider report what happens": "Meldungen des Anbieters einrichten",
   "Let visitors of your pages sign up, with proof of consent":
     "Besucher Ihrer Seiten melden sich an, mit Nachweis der Einwilligung",
@@ -4319,6 +4319,10 @@ export const german: Catalog = {
   "{when} at {time}, local time of each contact": "{when} um {time} Uhr, Ortszeit jedes Kontakts",
   "{width} × {height} pixels, {size}": "{width} × {height} Pixel, {size}",
   '{{ firstName | default: "there" }}': '{{ firstName | default: "zusammen" }}',
+  ["“Connect” lets the provider report opens, bounces and complaints. By hand, enter " +
+    "this address there:"]:
+    "„Verbinden“ lässt den Anbieter Öffnungen, Bounces und Beschwerden melden. Von Hand geben " +
+    "Sie dort diese Adresse ein:",
   "“{eventName}” happens": "„{eventName}“ tritt ein",
   "“{header}” goes to the same field as another column.":
     "„{header}“ hat dasselbe Feld wie eine andere Spalte.",

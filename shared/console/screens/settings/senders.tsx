@@ -1,5 +1,6 @@
 import {
   Button,
+  Modal,
   NumberInput,
   PasswordInput,
   Select,
@@ -62,12 +63,25 @@ export function Senders() {
   );
 }
 
+/** The form, which is empty again after each new sender, and how the sender is connected. */
 function NewSender() {
-  const [generation, setGeneration] = useState(0);
-  return <NewSenderForm key={generation} onDone={() => setGeneration(generation + 1)} />;
+  const [added, setAdded] = useState<SendingConfig>();
+  const [isConnecting, setConnecting] = useState(false);
+  const connect = (sender: SendingConfig) => {
+    setAdded(sender);
+    setConnecting(true);
+  };
+  return (
+    <>
+      <NewSenderForm key={added?.id} onDone={connect} />
+      {added && isConnecting && (
+        <ConnectDialog sender={added} onClose={() => setConnecting(false)} />
+      )}
+    </>
+  );
 }
 
-function NewSenderForm({ onDone }: { onDone(): void }) {
+function NewSenderForm({ onDone }: { onDone(sender: SendingConfig): void }) {
   const sender = useSenderFields();
   const [tracking, setTracking] = useState<Tracking>();
   const adding = useChange({
@@ -109,6 +123,7 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
   const [edited, setEdited] = useState<SendingConfig>();
   const [deleted, setDeleted] = useState<SendingConfig>();
   const [tested, setTested] = useState<SendingConfig>();
+  const [connected, setConnected] = useState<SendingConfig>();
   const remove = useDeletion({
     run: ({ id }: SendingConfig, query) => api.sendingConfigs.delete(id, query),
     refreshes,
@@ -127,11 +142,14 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
     { label: t("Provider"), isWide: true, render: (sender) => <ProviderCell sender={sender} /> },
     {
       label: t("Status"),
-      render: ({ verified }) => (
-        <StatusMark
-          status={verified ? t("Tested") : t("Not tested")}
-          tone={verified ? "good" : "warn"}
-        />
+      render: ({ verified, webhookUrl, firstEventAt }) => (
+        <>
+          <StatusMark
+            status={verified ? t("Tested") : t("Not tested")}
+            tone={verified ? "good" : "warn"}
+          />
+          {webhookUrl !== null && firstEventAt === null && <small>{t("No report yet")}</small>}
+        </>
       ),
     },
     {
@@ -140,6 +158,9 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
       render: (sender) =>
         mayWrite && (
           <div className="buttons">
+            <Button variant="default" size="compact-xs" onClick={() => setConnected(sender)}>
+              {t("Connect")}
+            </Button>
             <Button variant="default" size="compact-xs" onClick={() => setTested(sender)}>
               {t("Test")}
             </Button>
@@ -156,6 +177,7 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
   return (
     <>
       <PlainTable label={t("Senders")} columns={columns} rows={senders} keyOf={({ id }) => id} />
+      {connected && <ConnectDialog sender={connected} onClose={() => setConnected(undefined)} />}
       {tested && <TestDialog sender={tested} onClose={() => setTested(undefined)} />}
       {edited && (
         <SenderDialog
@@ -204,6 +226,21 @@ function ProviderCell({ sender: { provider, accountLimits, warmUp } }: { sender:
 interface SenderDialogProps {
   sender: SendingConfig;
   onClose(): void;
+}
+
+/** Sets up the provider, and shows what is left to do. */
+function ConnectDialog({ sender, onClose }: SenderDialogProps) {
+  const provider = useProviderNames()(sender.provider);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t("{address} by {provider}", { address: sender.fromEmail ?? "", provider })}
+      lockScroll={false}
+    >
+      <ConnectProvider config={sender} />
+    </Modal>
+  );
 }
 
 /** Sends a test email, which proves that the credentials work. */
@@ -314,11 +351,13 @@ function SenderDialog({
       />
       <ShareFields share={share} choices={choices} onChange={setShare} />
       <TrackingSelect provider={sender.provider} value={tracking} onChange={setTracking} />
-      <ConnectProvider config={sender} />
       {sender.webhookUrl && (
         <>
           <p>
-            {t("Let the provider report opens, bounces and complaints to this address:")}
+            {t(
+              "“Connect” lets the provider report opens, bounces and complaints. By hand, enter " +
+                "this address there:",
+            )}
             <br />
             <span className="mono breaks">{sender.webhookUrl}</span>{" "}
             <CopyAction value={sender.webhookUrl} label={t("Copy the address for the provider")} />

@@ -14,7 +14,7 @@ export function Settings() {
   const open = allowed.find(([key]) => key === section) ?? allowed[0];
   const openTab = open?.[1].under ?? open?.[0];
   const tabs = useRef<HTMLElement>(null);
-  // A phone has no room for all tabs.
+  // A phone shows the list as tabs, and has no room for all of them.
   useEffect(() => {
     tabs.current
       ?.querySelector("[aria-current]")
@@ -29,27 +29,31 @@ export function Settings() {
           plan: capitalize(organization.plan),
         })}
       />
-      <nav ref={tabs} className="tabs" aria-label={t("Settings")}>
-        {allowed
-          .filter(([, { under }]) => under === undefined)
-          .map(([key, { label }]) => (
-            <Link
-              key={key}
-              to="/settings/{-$section}"
-              params={{ section: key }}
-              aria-current={key === openTab ? "page" : undefined}
-            >
-              {label}
-            </Link>
-          ))}
-      </nav>
-      {open ? (
-        <Suspense fallback={<Skeleton h={200} />}>
-          <SectionScreen Screen={open[1].Screen} />
-        </Suspense>
-      ) : (
-        <p className="quiet">{t("Your role has no settings here.")}</p>
-      )}
+      <div className="settings">
+        <nav ref={tabs} className="tabs sticky" aria-label={t("Settings")}>
+          {allowed
+            .filter(([, { under }]) => under === undefined)
+            .map(([key, { label }]) => (
+              <Link
+                key={key}
+                to="/settings/{-$section}"
+                params={{ section: key }}
+                aria-current={key === openTab ? "page" : undefined}
+              >
+                {label}
+              </Link>
+            ))}
+        </nav>
+        <div className="settings-section">
+          {open ? (
+            <Suspense fallback={<Skeleton h={200} />}>
+              <SectionScreen Screen={open[1].Screen} />
+            </Suspense>
+          ) : (
+            <p className="quiet">{t("Your role has no settings here.")}</p>
+          )}
+        </div>
+      </div>
     </div>
   );
 }
