@@ -30,26 +30,76 @@ describe.each(Object.keys(bounces))("a bounce of %s", (server) => {
   });
 });
 
+/** The report of Postfix with another status, and another reply of the server. */
+const withReply = (status: string, reply: string): string =>
+  bounces.postfix!(about)
+    .replace("Status: 5.1.1", `Status: ${status}`)
+    .replace(/^Diagnostic-Code: .*(\r\n .*)*/m, `Diagnostic-Code: smtp; ${reply}`);
+
 test.each([
   ["550 No such user here", "bounce hard"],
   ["550 <spam@virus.example>: Recipient unknown", "bounce hard"],
   ["554 This user doesn't have a yahoo.com account", "bounce hard"],
+  ["552 1 Requested mail action aborted, mailbox not found", "bounce hard"],
   ["551 not our customer", "bounce hard"],
   ["550 Mailbox quota exceeded", "bounce soft"],
+  ["552 Requested mail action aborted: exceeded storage allocation", "bounce soft"],
   ["550 Connection timed out", "bounce soft"],
+  ["554 Transaction failed", "bounce soft"],
+  ["503 Improper sequence of commands", "bounce soft"],
   ["554 Message rejected as spam", "dropped message"],
   ["550 Content rejected", "dropped message"],
   ["550 The message is too large", "dropped message"],
   ["550 blocked using zen.spamhaus.org", "dropped sender"],
   ["554 Your IP address is on a blacklist", "dropped sender"],
   ["550 Failed DMARC policy of the sender", "dropped sender"],
+  ["554-Transaction failed 554-Reject due to policy restrictions.", "dropped sender"],
+  ["554 IP=5.2.12.34 - A problem occurred. (Ask your postmaster for help)", "dropped sender"],
+  ["550 <shop@virus.example>: Sender address rejected: user unknown", "dropped sender"],
+  ["571 No PTR Record found. Reverse DNS required", "dropped sender"],
 ])("without a code of RFC 3463, the words of the server tell: %s", async (reply, becomes) => {
-  const mail = bounces.postfix!(about)
-    .replace("Status: 5.1.1", "Status: 5.0.0")
-    .replace(/^Diagnostic-Code: .*(\r\n .*)*/m, `Diagnostic-Code: smtp; ${reply}`);
-  const { details, reason } = (await read(mail))!.recipients[0]!;
+  const { details, reason } = (await read(withReply("5.0.0", reply)))!.recipients[0]!;
   expect(reason).toBe(reply);
   expect(Object.values(details).join(" ")).toBe(becomes);
+});
+
+test.each([
+  // Microsoft 365
+  ["5.4.1", "550 5.4.1 Recipient address rejected: Access denied", "bounce hard"],
+  ["5.4.1", "550 5.4.1 All recipient addresses rejected : Access denied", "bounce hard"],
+  ["5.4.310", "550 5.4.310 DNS domain does not exist", "bounce hard"],
+  ["5.0.350", "550 5.0.350 Remote server returned an error -> 550 5.1.1 Unknown", "bounce hard"],
+  ["5.0.350", "550 5.0.350 Remote server returned an error -> 552 5.2.2 Full", "bounce soft"],
+  ["5.4.316", "550 5.4.316 Message expired, connection refused", "bounce soft"],
+  ["5.1.90", "550 5.1.90 You've reached your daily limit for recipients", "dropped sender"],
+  // Gmail
+  ["4.0.0", "DNS Error: lookup of example.test responded with code NXDOMAIN", "bounce hard"],
+  ["5.2.1", "550-5.2.1 The user is receiving mail at a rate that prevents", "bounce soft"],
+  // Others
+  ["5.4.1", "554 5.4.1 No answer from host", "bounce soft"],
+  ["5.7.1", "550 5.7.1 Recipient address rejected: User unknown", "bounce hard"],
+  ["5.7.1", "550 5.7.1 The reverse DNS record does not exist", "dropped sender"],
+  ["5.1.0", "550 5.1.0 192.0.2.1 is not allowed to send per its SPF record", "dropped sender"],
+  ["5.1.0", "5.1.0 - Unknown address error 550-'5.2.2 <a@b.example>... Full'", "bounce soft"],
+  ["5.1.0", "550 5.1.0 Address rejected", "bounce hard"],
+  ["5.1.1", "550 5.7.1 IP address blacklisted by recipient", "dropped sender"],
+])("the first code that tells something counts: %s %s", async (status, reply, becomes) => {
+  const { details } = (await read(withReply(status, reply)))!.recipients[0]!;
+  expect(Object.values(details).join(" ")).toBe(becomes);
+});
+
+const eximReply = /SMTP error from[\s\S]*?No such user here/;
+
+test.each([
+  ["retry timeout exceeded", "bounce soft"],
+  ["mailbox is full: retry timeout exceeded", "bounce soft"],
+  ["Unrouteable address", "bounce hard"],
+  ["all hosts have been failing for a long time", "bounce soft"],
+])("without a reply, the text for people tells: %s", async (words, becomes) => {
+  const { details, reason } = (await read(bounces.exim!(about).replace(eximReply, words)))!
+    .recipients[0]!;
+  expect(Object.values(details).join(" ")).toBe(becomes);
+  expect(reason).toBeUndefined();
 });
 
 test("a mail that is late is no bounce", async () => {

@@ -40,7 +40,9 @@ export async function readReport(mail: ReceivedMail): Promise<ServerReport | und
   if (complaint) return readComplaint(textOfFile(complaint), await readOriginal(mail));
   const status = mail.files.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   const recipients = status
-    ? readGroups(textOfFile(status)).slice(1).flatMap(toRecipient)
+    ? readGroups(textOfFile(status))
+        .slice(1)
+        .flatMap((fields) => toRecipient(fields, textForPeople(mail)))
     : (readFailedRecipients(mail) ?? readPlainBounce(mail));
   if (!recipients) return undefined;
   return {
@@ -71,7 +73,7 @@ const addressIn = (field: string | undefined): string | undefined =>
   field?.split(/[\s<>;:,]/).find((word) => /^[^@]+@[^@]+$/.test(word));
 
 /** A DSN also reports what was delivered, relayed or expanded: that is no failure. */
-function toRecipient(fields: Fields): ReportedRecipient[] {
+function toRecipient(fields: Fields, text: string): ReportedRecipient[] {
   const action = fields.get("action")?.toLowerCase();
   const email =
     addressIn(fields.get("original-recipient")) ?? addressIn(fields.get("final-recipient"));
@@ -79,29 +81,51 @@ function toRecipient(fields: Fields): ReportedRecipient[] {
   const reason = fields.get("diagnostic-code")?.replace(/^\s*[\w-]+;\s*/, "");
   if (action === "delayed") return [{ email, details: deferred, reason }];
   if (action !== "failed") return [];
-  return [{ email, details: failureOf(status, reason), reason: reason ?? status }];
+  const details = failureOf({ status, reason, text });
+  return [{ email, details, reason: reason ?? status }];
+}
+
+interface FailureTexts {
+  /** The status code of the report. */
+  status?: string;
+  /** What the other server said. */
+  reason: string | undefined;
+  /** What the report says to people. */
+  text: string;
 }
 
 /** The words of the server tell more than the status of the report, which is often 5.0.0. */
-function failureOf(status: string, reason: string | undefined): FailureDetails {
-  const isVague = /^[45]\.0\.0/.test(status);
-  return (
-    readReply(...(isVague ? [reason] : [status, reason])) ??
-    readReply(reason) ??
-    (status.startsWith("4") ? mailboxUnwell : addressBad)
-  );
+function failureOf({ status = "", reason, text }: FailureTexts): FailureDetails {
+  const said = readReply(reason, status) ?? (reason ? undefined : readReply(text));
+  if (said) return said;
+  return repliesAboutAddress.test(reason ?? "") ? addressBad : mailboxUnwell;
 }
+
+/**
+ * Reply codes about the mailbox (RFC 5321, section 4.2.3). Other ones are about the session or the
+ * mail, so that one without a reason does not suppress the address.
+ */
+const repliesAboutAddress = /\b55[013]\b/;
 
 /** Mail servers without DSN, such as older ones of Exim, name the recipients in a header. */
 function readFailedRecipients(mail: ReceivedMail): ReportedRecipient[] | undefined {
   const failed = headerOf(mail, "x-failed-recipients");
   if (failed === undefined) return undefined;
-  const reason = /\b[45]\d\d[ -].*$/m.exec(mail.text ?? "")?.[0].trim();
+  const text = textForPeople(mail);
+  const reason = replyIn(text);
   return failed.split(",").flatMap((part) => {
     const email = addressIn(part);
-    return email ? [{ email, details: failureOf("", reason), reason }] : [];
+    return email ? [{ email, details: failureOf({ reason, text }), reason }] : [];
   });
 }
+
+/** The line of the text with a reply code. */
+const replyIn = (text: string): string | undefined =>
+  /\b[45]\d\d[ -].*$/m.exec(text)?.[0].trim().slice(0, maxFieldLength);
+
+/** The text before the returned mail, which says nothing about the failure. */
+const textForPeople = ({ text = "" }: ReceivedMail): string =>
+  text.slice(0, maxPlainLength).split(startOfCopy)[0]!;
 
 /** Mail servers without any standard, such as qmail, only write a text. It names no recipient. */
 function readPlainBounce(mail: ReceivedMail): ReportedRecipient[] | undefined {
@@ -110,11 +134,10 @@ function readPlainBounce(mail: ReceivedMail): ReportedRecipient[] | undefined {
     headerOf(mail, "return-path")?.trim() === "<>" || serverSenders.test(sender?.email ?? "");
   const subject = subjectOf(mail);
   if (!isOfServer || !failureSubjects.test(subject)) return undefined;
-  const [text = ""] = (mail.text ?? "").slice(0, maxPlainLength).split(startOfCopy);
-  const reason = /\b[45]\d\d[ -].*$/m.exec(text)?.[0].trim().slice(0, maxFieldLength);
+  const text = textForPeople(mail);
+  const reason = replyIn(text);
   if (delaySubjects.test(subject)) return [{ email: undefined, details: deferred, reason }];
-  const ofUnknownKind = reason?.startsWith("5") ? addressBad : mailboxUnwell;
-  return [{ email: undefined, details: readReply(reason ?? text) ?? ofUnknownKind, reason }];
+  return [{ email: undefined, details: failureOf({ reason, text }), reason }];
 }
 
 const maxPlainLength = 10_000;
@@ -128,8 +151,8 @@ const failureSubjects = new RegExp(
   "i",
 );
 const delaySubjects = /delayed|warning|verzögert|retardé/i;
-/** The returned mail, whose text says nothing about the failure. */
-const startOfCopy = /^-+ ?(below this line|this is a copy|original message|returned message)/im;
+const startOfCopy =
+  /^-+ ?(below this line|this is a copy|original message|returned message)|^message-id:/im;
 const deferred = { type: "deferred" } as const;
 
 const spamTypes = new Set(["abuse", "fraud"]);
