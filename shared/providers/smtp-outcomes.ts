@@ -63,17 +63,34 @@ const isBadAddress = ({ step, text }: SmtpReply): boolean =>
 const isTooLarge = ({ code, text }: SmtpReply): boolean =>
   code === 552 || /\b5\.3\.4\b|size larger than allowed/i.test(text);
 
-/** The server does not know the client, whoever the recipient is. */
+/**
+ * The server does not know the client, or the client may not use the sender. Many servers refuse
+ * both at a later step.
+ */
 const isAccountRefused = ({ code, text }: SmtpReply): boolean =>
-  code === 530 ||
-  /\brelay(ing)? (access )?(is )?(denied|not (permitted|allowed))|unable to relay/i.test(text);
+  code === 530 || accountRefusals.some((pattern) => pattern.test(text));
+
+const accountRefusals = [
+  /\brelay(ing)? (access )?(is )?(denied|not (permitted|allowed))|unable to relay/i,
+  // Postfix
+  /\b(sender address|client host|helo command) rejected/i,
+  // Microsoft 365
+  /SendAsDenied|permissions? to send as|OutboundSpam|bad outbound sender/i,
+  // Amazon SES and SendGrid
+  /address is not verified|verified sender/i,
+];
 
 const isLimit = ({ code = 0, text }: SmtpReply): boolean =>
-  code < 500 && /\b4\.7\.28\b|\b(rate|throttl\w*|too (many|fast)|limit)\b/i.test(text);
+  code < 500 && /\b4\.7\.28\b|\b(rate|throttl\w*|too (many|fast)|limits?)\b/i.test(text);
 
 const quotaSeconds = 3600;
 
-/** 5.4.5 is the code of Gmail. */
+/** 5.4.5 is the code of Gmail, 5.1.90 that of Microsoft 365. cPanel counts `emails per hour`. */
 const isQuota = ({ code, text }: SmtpReply): boolean =>
-  code !== undefined &&
-  /\b[45]\.4\.5\b|\b(daily|hourly|per (day|hour)|sending)\b.{0,30}\b(limit|quota)\b/i.test(text);
+  code !== undefined && quotas.some((pattern) => pattern.test(text));
+
+const quotas = [
+  /\b[45]\.(4\.5|1\.90)\b|SubmissionQuotaExceeded/i,
+  /\b(daily|hourly|per (day|hour)|sending)\b.{0,30}\b(limit|quota)\b/i,
+  /\bexceeded\b.{0,40}\bper (day|hour)\b/i,
+];

@@ -157,6 +157,7 @@ describe("a failure", () => {
     ["recipient", "450 4.7.1 Rate limit exceeded", held("pace")],
     ["recipient", "550 5.1.1 No such user", { status: "refused" }],
     ["recipient", "554 5.7.1 Relay access denied", config],
+    ["recipient", "553 5.7.1 <a@b.example>: Sender address rejected: not owned by user", config],
     [
       "recipient",
       "550 5.4.5 Daily user sending limit exceeded",
@@ -167,6 +168,19 @@ describe("a failure", () => {
     ["confirmation", "451 4.3.0 Queue is full", held("fault")],
     ["confirmation", "421 4.3.2 Shutting down", held("fault")],
     ["confirmation", "550 5.7.1 Spam", { status: "refused" }],
+    ["confirmation", "554 5.2.252 SendAsDenied; a@b.example not allowed to send as c@d", config],
+    ["confirmation", "554 Message rejected: Email address is not verified.", config],
+    ["confirmation", "451 You've exceeded your messaging limits", held("pace")],
+    [
+      "confirmation",
+      "550 Domain b.example has exceeded the max emails per hour (500/500 (100%)) allowed.",
+      { ...held("pace"), retryAfterSeconds: 3600 },
+    ],
+    [
+      "confirmation",
+      "554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException",
+      { ...held("pace"), retryAfterSeconds: 3600 },
+    ],
   ])("at the stage %s: %s", async (stage, failure, expected) => {
     fails(stage, failure, 2);
     const [outcome] = await send(one());
