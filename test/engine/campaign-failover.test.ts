@@ -118,6 +118,25 @@ describe("a share of another config", () => {
     });
   });
 
+  test.each([
+    ["provider", "own", true],
+    ["provider", "off", false],
+    ["own", "provider", true],
+  ] as const)("has the tracking of that config: %s, then %s", async (before, then, isTracked) => {
+    const from = await createSharing(100);
+    const configs = [
+      [from.configId, before],
+      [from.fallback.id, then],
+    ] as const;
+    for (const [configId, tracking] of configs)
+      await sendingConfigs.update(from.caller, configId, SendingConfigChanges.parse({ tracking }));
+    await start(from, 5);
+    await runWorkers({ forSeconds: 300 });
+    expect(readInboxes(from)).toEqual({ own: 0, moved: 5 });
+    for (const { html } of from.fallback.provider.mails)
+      expect(/src="[^"]*\/t\/[\w-]+\/open\.gif"/.test(html)).toBe(isTracked);
+  });
+
   test("stays while the other config cannot take it", async () => {
     const from = await createSharing(100);
     const other = await sendingConfigs.find(from.caller, from.fallback.id);

@@ -215,7 +215,9 @@ const changeFields = {
     .describe(
       "Who records opens and clicks: `provider`, the service (`own`), or nobody (`off`). " +
         "Defaults to `provider`, and to `own` for `smtp`, which reports nothing. Email that is " +
-        "already accepted keeps what it was accepted with. For `own` and `off`, also turn " +
+        "already accepted keeps what it was accepted with, unless it moves as a `share` or to " +
+        "the fallback: then that config decides, and links of our own stay. For `own` and " +
+        "`off`, also turn " +
         "tracking off in the account at `brevo`, `resend` and `smtp2go`, which cannot be told " +
         "for each email.",
     ),

@@ -12,6 +12,7 @@ import { decompress } from "../../../kernel/compressed-values.ts";
 import { keys, ranges } from "../../../keys.ts";
 import type { SendingConfig } from "../../senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
+import { trackingOf } from "../../senders/tracking-modes.ts";
 import * as rateLimiter from "../provider-calls/rate-limiter.ts";
 import { listCallResults } from "./call-results.ts";
 import * as chunks from "./chunks.ts";
@@ -142,7 +143,9 @@ function toMovedEntry(
   { from, to, isShare }: ConfigPair,
 ) {
   const moves = (rest.moves ?? 0) + 1;
-  return { ...rest, configId: to.id, movedFrom: from.id, moves, ...(isShare && { isShare }) };
+  const tracking = trackingOf(to);
+  const moved = { ...rest, configId: to.id, movedFrom: from.id, tracking, moves };
+  return { ...moved, ...(isShare && { isShare }) };
 }
 
 /** A sender that the mail has from the failing config gives way to that of the fallback. */

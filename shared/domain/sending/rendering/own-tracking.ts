@@ -7,7 +7,7 @@ import * as sealedTokens from "../../../kernel/sealed-tokens.ts";
 import type { Mailing } from "../../../providers/provider-adapter.ts";
 import { verifiedTrackingDomain } from "../../identity/site-tracking-domain.ts";
 import type { SendingConfig } from "../../senders/sending-config-schema.ts";
-import { trackingOf } from "../../senders/tracking-modes.ts";
+import { type TrackingMode, trackingOf } from "../../senders/tracking-modes.ts";
 import type { ComposedMail } from "./compose.ts";
 import type { MailContent } from "./mail-content.ts";
 
@@ -47,6 +47,17 @@ export function toTrackingFields(
     tracking: "own",
     ...(domain !== undefined && { trackingSite: { id: site.id, domain } }),
   };
+}
+
+/**
+ * The content of a mail that moved to a config with this mode. Our own links work with each
+ * provider, so they stay. New ones have the address of the service: the state of a tracking domain
+ * could change between two attempts.
+ */
+export function withTracking(content: MailContent, mode: TrackingMode | undefined): MailContent {
+  if (mode === "off")
+    return { ...content, tracking: undefined, trackOpens: false, trackClicks: false };
+  return mode === "own" ? { ...content, tracking: mode } : content;
 }
 
 /** What the provider tracks: what the recipient says, else the content. */
