@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { worker as jobs } from "../../functions/queue/jobs.ts";
 import { createTable } from "../../infra/local/engines/table.ts";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import type { CallerScope } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import {
@@ -15,13 +16,14 @@ import * as due from "../../shared/domain/due-work.ts";
 import { connectProvider } from "../../shared/domain/senders/connect-provider.ts";
 import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
-import { savePull } from "../../shared/domain/senders/suppression-pull-times.ts";
+import { savePull, startPulls } from "../../shared/domain/senders/suppression-pull-times.ts";
 import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
 import { dueShards } from "../../shared/keys.ts";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
+import { startLimitedProvider } from "../support/limited-provider.ts";
 import * as sandboxes from "../support/provider-sandbox.ts";
 import { pendingMessages, runWorkers, useVirtualQueues } from "../support/virtual-queues.ts";
 
@@ -69,6 +71,10 @@ async function addConfig(provider: string, kinds: string[]) {
   for (const to of addresses) await verifyConfig(caller, id, to);
   return { caller, id, addresses };
 }
+
+/** Starts the pulls as connecting does. */
+const connectLater = async (caller: CallerScope, id: number) =>
+  startPulls(caller.orgId, await sendingConfigs.find(caller, id));
 
 const hasNoList = new Set<string>(["mailjet"]);
 const listing = webhookProviderKeys.filter((key) => !hasNoList.has(key));
@@ -125,6 +131,39 @@ test.each(interruptions)("nothing is lost or counted twice when the worker %s", 
     for (const email of addresses)
       expect(await suppressions.find(caller.orgId, email)).toMatchObject({ source: "sendgrid" });
   });
+});
+
+test("a pull goes on at its page after the provider asked for a pause", async () => {
+  const { caller, id } = await addConfig("brevo", []);
+  const pageOf = (name: string, n: number) => ({
+    status: 200,
+    json: {
+      contacts: Array.from({ length: n }, (_, i) => ({
+        email: `${name}${i}@example.net`,
+        reason: { code: "hardBounce" },
+      })),
+    },
+  });
+  const pause = { status: 429, headers: { "x-sib-ratelimit-reset": "1800" }, json: {} };
+  const provider = await startLimitedProvider("brevo", [
+    pageOf("first", 100),
+    pause,
+    pageOf("second", 1),
+  ]);
+  await connectLater(caller, id);
+  await settle();
+  expect((await sendingConfigs.find(caller, id)).suppressionPull).toMatchObject({
+    cursor: "100",
+    failure: { code: "rate_limited" },
+  });
+  clock.advanceClock(3660);
+  await settle();
+  provider.stop();
+  expect(provider.urls.map((url) => /offset=(\d+)/.exec(url)![1])).toEqual(["0", "100", "100"]);
+  expect(await suppressions.find(caller.orgId, "second0@example.net")).toMatchObject({
+    reason: "bounce",
+  });
+  expect((await sendingConfigs.find(caller, id)).suppressionPull).toMatchObject({ cursor: null });
 });
 
 test("credentials that may not read the list change nothing, and tomorrow it is tried again", async () => {

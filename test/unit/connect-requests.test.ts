@@ -14,6 +14,7 @@ import { getConnector } from "../../shared/providers/connect/lookup.ts";
 import { webhookProviderKeys } from "../../shared/providers/provider-keys.ts";
 import { getProvider } from "../../shared/providers/registry.ts";
 import { connectRequests } from "../fixtures/connect-requests.ts";
+import { startLimitedProvider } from "../support/limited-provider.ts";
 import * as sandboxes from "../support/provider-sandbox.ts";
 import { recordRequests } from "../support/recorded-requests.ts";
 
@@ -97,6 +98,43 @@ test("no request starts after the end of the run", async () => {
   await expect(api({ url: "https://api.resend.com/webhooks" })).rejects.toMatchObject({
     outcome: { code: "no_answer" },
   });
+});
+
+const openApi = (seconds: number) =>
+  createProviderApi(
+    getProvider("resend")!,
+    { credentials: {}, headers: {} },
+    clock.addSeconds(seconds),
+  );
+const limited = (pause: string) => ({
+  status: 429,
+  headers: { "retry-after": pause },
+  json: { message: "Too many requests" },
+});
+
+test("a request beyond the rate limit is repeated after the pause", async () => {
+  const provider = await startLimitedProvider("resend", [
+    limited("1"),
+    { status: 429, json: {} },
+    { status: 200, json: { data: [] } },
+  ]);
+  const startedAt = performance.now();
+  const response = await openApi(20)({ url: "https://api.resend.com/domains" });
+  expect(response.json).toEqual({ data: [] });
+  expect(performance.now() - startedAt).toBeGreaterThan(1900);
+  expect(provider.urls).toEqual(["/domains", "/domains", "/domains"]);
+  provider.stop();
+});
+
+test.each([
+  ["is longer than a run waits", "3600", 20],
+  ["ends after the run", "2", 1],
+])("a pause that %s ends the step", async (_, pause, seconds) => {
+  const provider = await startLimitedProvider("resend", [limited(pause)]);
+  await expect(openApi(seconds)({ url: "https://api.resend.com/domains" })).rejects.toMatchObject({
+    outcome: { code: "rate_limited", detail: "Too many requests" },
+  });
+  provider.stop();
 });
 
 const ours = {

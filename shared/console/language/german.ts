@@ -4243,6 +4243,8 @@ export const german: Catalog = {
   "{pixels} pixels": "{pixels} Pixel",
   "{processed} of {total, plural, one {# row} other {# rows}}":
     "{processed} von {total, plural, one {# Zeile} other {# Zeilen}}",
+  "{provider} asks for a pause. Check again in a minute.":
+    "{provider} bittet um eine Pause. Prüfen Sie in einer Minute erneut.",
   "{provider} cannot reach {detail}. The service needs a public https address for the reports.":
     "{provider} kann {detail} nicht erreichen. Der Dienst braucht für die Meldungen eine " +
     "öffentliche https-Adresse.",

@@ -82,6 +82,7 @@ const texts: Record<ConnectedStep["code"], (values: Values) => string> = {
   not_permitted: (values) =>
     t("The key may not do this. Allow it at {provider}, or do it by hand: {detail}", values),
   provider_failed: (values) => t("{provider} refused it: {detail}", values),
+  rate_limited: (values) => t("{provider} asks for a pause. Check again in a minute.", values),
   no_answer: (values) => t("{provider} did not answer in time. Check again.", values),
 };
 

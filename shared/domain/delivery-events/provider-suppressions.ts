@@ -48,9 +48,10 @@ export async function pullSuppressions(orgId: number, configId: number): Promise
     const { code } = outcome;
     log.warn("suppressions could not be pulled", { orgId, configId, code });
     // What the provider refuses can be the cursor, so the next pull begins with the first page.
-    const next = code === "no_answer" ? cursor : null;
+    const goesOn = code === "no_answer" || code === "rate_limited";
+    const next = goesOn ? cursor : null;
     const pull = { cursor: next, readAt: now().toISOString(), failure: outcome };
-    const seconds = code === "no_answer" ? hourSeconds : daySeconds;
+    const seconds = goesOn ? hourSeconds : daySeconds;
     await savePull(orgId, config, { pull, seconds });
   }
 }

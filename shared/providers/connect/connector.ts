@@ -2,9 +2,15 @@
 // connector lists before it creates, so that it can run again after a crash at any line.
 import type * as z from "zod";
 import { NoResponse } from "../../adapters/http/no-response.ts";
+import { addSeconds, sleep } from "../../clock.ts";
 import { errorTextOf, secretsOf } from "../check-credentials.ts";
 import type { ProviderAdapter } from "../provider-adapter.ts";
-import { type ProviderResponse, requestProvider, sanitizeError } from "../provider-http.ts";
+import {
+  type ProviderResponse,
+  pauseSecondsOf,
+  requestProvider,
+  sanitizeError,
+} from "../provider-http.ts";
 import type { StepOutcome } from "./outcomes.ts";
 
 /** A DNS record that the provider requires for the domain of the sender. */
@@ -132,22 +138,46 @@ export function createProviderApi<C>(
   return async ({ accepts = [], method = "GET", ...request }) => {
     requests += 1;
     if (requests > maxRequests) throw new ConnectFailure({ code: "no_answer" });
-    const response = await requestProvider(provider.key, {
-      ...request,
-      method,
-      headers: { ...headers, ...request.headers },
-      timeoutSeconds,
-      notAfter,
-    }).catch((error: unknown) => {
+    const response = await repeatWhileLimited(notAfter, () =>
+      requestProvider(provider.key, {
+        ...request,
+        method,
+        headers: { ...headers, ...request.headers },
+        timeoutSeconds,
+        notAfter,
+      }),
+    ).catch((error: unknown) => {
       throw error instanceof NoResponse ? new ConnectFailure({ code: "no_answer" }) : error;
     });
     if (response.status < 400 || accepts.includes(response.status)) return response;
     const text = errorTextOf(response) ?? `${provider.name} responded with ${response.status}`;
     const detail = sanitizeError(text, secrets);
+    if (response.status === 429) throw new ConnectFailure({ code: "rate_limited", detail });
     const isDenied =
       [401, 403].includes(response.status) || /permission|not authorized/i.test(text);
     throw new ConnectFailure({ code: isDenied ? "not_permitted" : "provider_failed", detail });
   };
+}
+
+const maxRepeats = 5;
+/** After a longer pause, such as the hour of Brevo, a later run goes on. */
+const maxPauseSeconds = 5;
+
+/**
+ * Repeats a request that the provider refused because of its rate limit, after the pause that it
+ * asks for. Resend takes 2 requests a second, and SES 1.
+ */
+async function repeatWhileLimited(
+  notAfter: Date,
+  request: () => Promise<ProviderResponse>,
+): Promise<ProviderResponse> {
+  for (let repeats = 0; ; repeats++) {
+    const response = await request();
+    const pauseSeconds = pauseSecondsOf(response) || 1;
+    const isLast = repeats === maxRepeats || addSeconds(pauseSeconds) >= notAfter;
+    if (response.status !== 429 || pauseSeconds > maxPauseSeconds || isLast) return response;
+    await sleep(pauseSeconds * 1000);
+  }
 }
 
 /** Reads the body of a response. Throws `ConnectFailure` if it has another form. */

@@ -94,6 +94,10 @@ const meanings = {
     message: "The key may not do this. Allow it, or do it by hand: {detail}",
   },
   provider_failed: { state: "failed", message: "{provider} refused: {detail}" },
+  rate_limited: {
+    state: "waiting",
+    message: "{provider} asks for a pause, check again in a minute: {detail}",
+  },
   no_answer: { state: "failed", message: "{provider} did not answer in time: check again" },
 } as const satisfies Record<string, OutcomeMeaning>;
 
