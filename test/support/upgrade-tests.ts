@@ -82,7 +82,9 @@ function testFixture(fixture: UpgradeFixture): void {
     // The leases, schedules and expiry times of the fixture are of the day on which it was written.
     clock.advanceClock((Date.parse(fixture.until) - clock.now().getTime()) / 1000);
     providers = await Promise.all([startFakeProvider("postmark"), startFakeProvider("ses")]);
-    await new Promise<void>((resolve) => customer.listen(customerPort, "127.0.0.1", resolve));
+    await new Promise<void>((resolve, reject) =>
+      customer.once("error", reject).listen(customerPort, "127.0.0.1", resolve),
+    );
     const table = currentMemoryTable()!;
     for (const Item of fixture.items)
       table.call("PutItem", { TableName: process.env.TABLE_NAME, Item });

@@ -29,8 +29,11 @@ import { createSender, send, sendBatch } from "./sending.ts";
 import { createSequence } from "./sequences.ts";
 import { pendingMessages, runWorkers, type VirtualMessage } from "./virtual-queues.ts";
 
-/** The port of the customer's webhook endpoint, which is part of the stored data. */
-export const customerPort = 39_417;
+/**
+ * The port of the customer's webhook endpoint, which is part of the stored data. It is below those
+ * that the system gives to connections.
+ */
+export const customerPort = 19_417;
 
 export interface UpgradeFixture {
   /** When the version stopped (ISO 8601). */
