@@ -44,7 +44,10 @@ function exactPath(paths: PathRoutes[], { routeKey, pathParameters = {} }: Event
  */
 function parsedPath(paths: PathRoutes[], rawPath: string) {
   for (const { path, routes, parse } of paths) {
-    const params = hasTextParameter(path) ? undefined : parse(rawPath);
+    // Programs for the API of another service may call a path with a slash at its end.
+    const hasOptionalSlash = routes.some(({ wireFormat }) => wireFormat);
+    const matched = hasOptionalSlash ? rawPath.replace(/\/$/, "") : rawPath;
+    const params = hasTextParameter(path) ? undefined : parse(matched);
     if (params) return { routes, params };
   }
   return { routes: [], params: {} };

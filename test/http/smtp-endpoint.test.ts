@@ -154,6 +154,46 @@ test("a message of a scanner, with a file alone, is sent", async () => {
   });
 });
 
+test("an invitation stays one, and its file has a name", async () => {
+  const to = uniqueAddress();
+  const lines = ["BEGIN:VCALENDAR", "METHOD:REQUEST", "SUMMARY:Grüße", "END:VCALENDAR", ""];
+  await transportOf(client.apiKey).sendMail({
+    ...{ from, to, subject: "Invitation", text: "Join us", html: "<p>Join us</p>" },
+    alternatives: [{ contentType: "text/calendar; method=REQUEST", content: lines.join("\r\n") }],
+  });
+  const { attachments } = (await received(to)) as unknown as { attachments: { url: string }[] };
+  expect(attachments).toMatchObject([
+    { filename: "attachment-1.ics", type: "text/calendar; charset=utf-8; method=REQUEST" },
+  ]);
+  const content = await fetch(new URL(attachments[0]!.url, service.url));
+  expect(await content.text()).toBe(lines.join("\r\n"));
+});
+
+test("headers that are folded with tabs, and those of a long thread, are kept", async () => {
+  const to = uniqueAddress();
+  const ids = Array.from({ length: 20 }, (_, i) => `<${"x".repeat(70)}${i}@tickets.example>`);
+  await transportOf(client.apiKey).sendMail({
+    envelope: { from: fromEmail, to },
+    raw: [
+      `From: "Shop\r\n\tand more" <${fromEmail}>`,
+      `To: "${"Long name ".repeat(15)}" <${to}>`,
+      "Subject: Your ticket\r\n\tis answered",
+      `References: ${ids.join("\r\n\t")}`,
+      "X-Ticket: 12\t34",
+      "",
+      "Hello",
+    ].join("\r\n"),
+  });
+  const mail = await received(to);
+  expect(mail.subject).toBe("Your ticket is answered");
+  expect(mail.headers["X-Ticket"]).toBe("12 34");
+  const kept = mail.headers.References!.split(" ");
+  expect(kept[0]).toBe(ids[0]);
+  expect(kept.slice(1)).toEqual(ids.slice(1 - kept.length));
+  expect(mail.headers.References!.length).toBeLessThanOrEqual(998);
+  expect(kept.length).toBeGreaterThan(8);
+});
+
 test("a template takes the place of the body, and a text can be alone", async () => {
   const template = {
     name: "Greeting",

@@ -8,12 +8,14 @@ import PostalMime, {
   type Header,
 } from "postal-mime";
 import { isSetByServers } from "../../../shared/domain/sending/accept/mail-headers.ts";
+import { endingOfType } from "../../../shared/domain/sending/attachment-types.ts";
 import { invalid } from "../../../shared/errors.ts";
 import {
   type TranslatedFields,
   toLiteral,
   wrongField,
 } from "../../../shared/http/compat/translated-mail.ts";
+import { toSingleLine } from "../../../shared/kernel/email-fields.ts";
 import { isObject, parseJson } from "../../../shared/kernel/json.ts";
 import { endOfParsedLines } from "../../../shared/providers/inbound-mail/mime-parser.ts";
 
@@ -33,8 +35,12 @@ export async function readMessage(
   }).catch((cause: unknown) => {
     throw invalid("The message is not valid MIME", { cause });
   });
-  // The parser leaves encoded words (RFC 2047) of further headers as they are.
-  const headers = email.headers.map((header) => ({ ...header, value: decodeWords(header.value) }));
+  // The parser leaves encoded words (RFC 2047) of further headers as they are, and the tabs with
+  // which lines are folded.
+  const headers = email.headers.map((header) => ({
+    ...header,
+    value: toSingleLine(decodeWords(header.value)),
+  }));
   const shared = toSharedFields({ ...email, headers });
   return toAddressees(email, recipients).map((addressees) => ({ ...shared, ...addressees }));
 }
@@ -76,8 +82,10 @@ function toAddressees(
 
 const toMailboxes = ({ address, name, group }: Address): { email: string; name?: string }[] => {
   if (group) return group.flatMap(toMailboxes);
-  return address ? [{ email: address, ...(name && { name }) }] : [];
+  return address ? [{ email: address, ...(name && { name: toName(name) }) }] : [];
 };
+
+const toName = (name: string): string => toSingleLine(name).slice(0, 100).toWellFormed();
 
 function toSharedFields(email: Email): Omit<TranslatedFields, "to"> {
   const { from, replyTo, subject, html, text, attachments } = email;
@@ -87,9 +95,9 @@ function toSharedFields(email: Email): Omit<TranslatedFields, "to"> {
   const isTemplate = options.templateId !== undefined;
   return {
     fromEmail,
-    fromName: fromName || undefined,
+    fromName: fromName ? toName(fromName) : undefined,
     ...(!isTemplate && { subject: "(no subject)", ...toParts({ html, text }) }),
-    ...(subject?.trim() && { subject: toLiteral(subject) }),
+    ...(subject?.trim() && { subject: toLiteral(toSingleLine(subject)) }),
     replyTo: replyTo?.length ? replyTo.flatMap(({ address }) => address ?? []) : undefined,
     headers: toHeaders(email.headers),
     attachments: attachments.map((file, i) => toAttachment(file, { i, html })),
@@ -116,20 +124,56 @@ const toHeaders = (headers: Header[]): Record<string, string> =>
     headers
       .filter(({ key }) => !isLeftOut(key))
       .toReversed()
-      .map(({ originalKey, value }) => [originalKey, value]),
+      .map(({ key, originalKey, value }) => [
+        originalKey,
+        key === "references" ? shortenReferences(value) : value,
+      ]),
   );
 
-function toAttachment(
-  { filename, mimeType, contentId, content }: Attachment,
-  { i, html = "" }: { i: number; html: string | undefined },
-) {
+const maxHeaderLength = 998;
+
+/** The first message of a long thread, and the last ones that the header has room for. */
+function shortenReferences(value: string): string {
+  if (value.length <= maxHeaderLength) return value;
+  const [first = "", ...others] = value.trim().split(/\s+/);
+  let kept = "";
+  for (const id of others.toReversed()) {
+    if (first.length + kept.length + id.length + 2 > maxHeaderLength) break;
+    kept = ` ${id}${kept}`;
+  }
+  return `${first}${kept}`.slice(0, maxHeaderLength);
+}
+
+const maxFilenameLength = 200;
+
+function toAttachment(file: Attachment, { i, html = "" }: { i: number; html: string | undefined }) {
+  const { filename, mimeType, contentId, content } = file;
   const cid = contentId?.replace(/^<|>$/g, "");
   const isShown = cid !== undefined && /^image\//i.test(mimeType) && html.includes(`cid:${cid}`);
+  const ending = endingOfType(mimeType);
+  const name = filename || `attachment-${i + 1}${ending && `.${ending}`}`;
   return {
-    filename: (filename || `attachment-${i + 1}`).replace(/[\\/]/g, "-"),
+    filename: toSingleLine(name).replace(/[\\/]/g, "-").slice(-maxFilenameLength).toWellFormed(),
     type: mimeType,
     content: String(content),
+    ...(isCalendar(mimeType) && toInvitation(file)),
     ...(isShown && { contentId: cid }),
+  };
+}
+
+const isCalendar = (type: string): boolean => /^(text\/calendar|application\/ics)$/i.test(type);
+
+/**
+ * Mail programs offer to accept an invitation if its type says what it is for (RFC 6047). The
+ * parser has made its text UTF-8, with line feeds only.
+ */
+function toInvitation({ method = "", content }: Attachment) {
+  const text = Buffer.from(String(content), "base64").toString().replace(/\r?\n/g, "\r\n");
+  return {
+    content: Buffer.from(text).toString("base64"),
+    ...(/^[A-Z]{1,20}$/.test(method) && {
+      type: `text/calendar; charset=utf-8; method=${method}`,
+    }),
   };
 }
 

@@ -48,5 +48,14 @@ const types: Record<string, string> = {
 /** Longest base64 of a file in a request: 10 MB need 14 million characters, and line breaks. */
 export const maxContentLength = 20_000_000;
 
+const endings = new Map(
+  Object.entries(types)
+    .toReversed()
+    .map(([ending, type]) => [type, ending]),
+);
+
+/** The usual ending of a file whose name is not known, such as `pdf`. Empty if there is none. */
+export const endingOfType = (type: string): string => endings.get(type.toLowerCase()) ?? "";
+
 /** The content type of a file of which only the name is known. */
 export const typeOf = (filename: string): string => types[endingOf(filename)] ?? unknownType;

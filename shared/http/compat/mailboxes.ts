@@ -1,4 +1,5 @@
 // Addresses as text, as other mail APIs take them: `Ada <ada@example.com>, ben@example.com`.
+import { decodeWords } from "postal-mime";
 
 interface NamedAddress {
   email: string;
@@ -11,14 +12,15 @@ export function parseMailbox(text: string): NamedAddress {
   const open = trimmed.lastIndexOf("<");
   if (open < 0 || !trimmed.endsWith(">")) return { email: trimmed };
   const email = trimmed.slice(open + 1, -1).trim();
-  const name = unquote(trimmed.slice(0, open).trim());
+  const name = readName(trimmed.slice(0, open).trim());
   return name ? { email, name } : { email };
 }
 
-const unquote = (name: string): string =>
+/** Some libraries give a name as it stands in a header: in quotes, or encoded (RFC 2047). */
+export const readName = (name: string): string =>
   name.length > 1 && name.startsWith('"') && name.endsWith('"')
     ? name.slice(1, -1).replace(/\\(.)/g, "$1")
-    : name;
+    : decodeWords(name);
 
 /** The mailboxes of a list with commas. A comma in a quoted name separates nothing. */
 export function parseMailboxes(text: string): NamedAddress[] {

@@ -12,9 +12,11 @@ import { validate } from "../validate.ts";
 import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
 import {
   acceptEach,
+  bareContentId,
   closed,
   type FieldNames,
   loadChecked,
+  orEmptyList,
   renamed,
   SendUuid,
   supportedFields,
@@ -22,6 +24,7 @@ import {
   toLiteral,
   toMessage,
   tryToMessage,
+  withoutComposerHeaders,
   wrongField,
 } from "./translated-mail.ts";
 import type { WireError, WireFormat } from "./wire-format.ts";
@@ -59,8 +62,7 @@ const commonFields = {
   Tag: z.string().max(50).nullish().describe("A tag for the provider's statistics."),
   Headers: z.array(Header).max(20).nullish().describe("Further email headers."),
   Attachments: z.array(Attachment).max(20).nullish().describe("Up to 20 files."),
-  Metadata: z
-    .record(z.string().max(40), z.string().max(500))
+  Metadata: orEmptyList(z.record(z.string().max(40), z.string().max(500)))
     .nullish()
     .describe("`metadata` of the send."),
   TrackOpens: z.boolean().nullish().describe("Whether opens are tracked."),
@@ -106,7 +108,7 @@ export const PostmarkTemplateEmail = supportedFields({
     .min(1)
     .max(Number.MAX_SAFE_INTEGER)
     .describe("Id of a template of Pennymail. There are no aliases."),
-  TemplateModel: storedObject(10_000)
+  TemplateModel: orEmptyList(storedObject(10_000))
     .nullish()
     .describe("Values for the variables of the template."),
   InlineCss: z
@@ -189,7 +191,9 @@ function toCommonFields(email: CommonEmail): TranslatedFields {
     cc: email.Cc ? parseMailboxes(email.Cc) : undefined,
     bcc: email.Bcc ? parseMailboxes(email.Bcc) : undefined,
     replyTo: email.ReplyTo ? parseMailboxes(email.ReplyTo).map((one) => one.email) : undefined,
-    headers: Headers ? Object.fromEntries(Headers.map((one) => [one.Name, one.Value])) : undefined,
+    headers: Headers
+      ? withoutComposerHeaders(Object.fromEntries(Headers.map((one) => [one.Name, one.Value])))
+      : undefined,
     tags: Tag ? [Tag] : undefined,
     metadata: email.Metadata ?? undefined,
     trackOpens: email.TrackOpens ?? undefined,
@@ -198,7 +202,7 @@ function toCommonFields(email: CommonEmail): TranslatedFields {
       filename: Name,
       content: Content,
       type: ContentType,
-      contentId: ContentID?.replace(/^cid:/, ""),
+      contentId: ContentID ? bareContentId(ContentID) : undefined,
     })),
   };
 }
@@ -246,8 +250,9 @@ async function accept(
 
 /** Their libraries find the addresses in this text. */
 const inactiveMessage = (emails: string[]): string =>
-  "You tried to send to recipient(s) that have been marked as inactive. Found inactive " +
-  `addresses: ${emails.join(", ")}. Inactive recipients are ones that are suppressed.`;
+  `You tried to send to recipient(s) that have been marked as inactive. Found ${inactiveList(emails)}`;
+const inactiveList = (emails: string[]): string =>
+  `inactive addresses: ${emails.join(", ")}. Inactive recipients are ones that are suppressed.`;
 
 function allInactive(emails: string[]): Problem {
   const message = inactiveMessage(emails);
@@ -262,7 +267,7 @@ const toAccepted = (to: string, id: number, inactive: string[] = []): PostmarkAc
   MessageID: toUuid(id),
   ErrorCode: 0,
   Message: inactive.length
-    ? `Message OK, but will not deliver to these inactive addresses: ${inactive.join(", ")}`
+    ? `Message OK, but will not deliver to these ${inactiveList(inactive)}`
     : "OK",
 });
 

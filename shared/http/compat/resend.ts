@@ -1,6 +1,7 @@
 // Resend's API for sending (resend.com/docs/api-reference), as its official libraries call it.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
+import { maxFileBytes } from "../../domain/sending/accept/attachments.ts";
 import { findSend } from "../../domain/sending/read-sends.ts";
 import { type Send, toApi } from "../../domain/sending/send-schema.ts";
 import { findSentContent } from "../../domain/sending/sent-content.ts";
@@ -13,8 +14,10 @@ import { parseMailbox, parseMailboxes } from "./mailboxes.ts";
 import {
   acceptEach,
   acceptMail,
+  bareContentId,
   closed,
   type FieldNames,
+  orEmptyList,
   renamed,
   requireAllAcceptable,
   SendUuid,
@@ -23,12 +26,15 @@ import {
   toLiteral,
   toMessage,
   tryToMessage,
+  withoutComposerHeaders,
   wrongField,
 } from "./translated-mail.ts";
 import type { WireError, WireFormat } from "./wire-format.ts";
 
 const AddressText = z.string().min(1).max(1000);
-const Addresses = z.union([z.array(AddressText).min(1).max(50), z.string().min(1).max(20_000)]);
+const AddressList = z.string().min(1).max(20_000);
+const Addresses = z.union([z.array(AddressText).min(1).max(50), AddressList]);
+const FurtherAddresses = z.union([z.array(AddressText).max(50), AddressList]);
 const addressForm = "`ada@example.com` or `Ada <ada@example.com>`";
 
 const ResendTag = supportedFields({
@@ -36,16 +42,29 @@ const ResendTag = supportedFields({
   value: z.string().max(500).describe("Value of the field."),
 }).meta({ id: "ResendTag", ...closed });
 
+const Bytes = z.array(z.int().min(0).max(255)).max(maxFileBytes);
+/** Libraries for Go, Ruby, Python and Rust write bytes as numbers, and older ones for Node so. */
+const FileContent = z.union([
+  z.string().max(14_000_000),
+  Bytes,
+  supportedFields({ type: z.literal("Buffer"), data: Bytes }),
+]);
+
 const Attachment = supportedFields({
   filename: z.string().min(1).max(200).describe("Name of the file."),
-  content: z.string().max(14_000_000).describe("Content of the file in base64."),
-  content_type: z.string().max(100).optional().describe("Content type of the file."),
+  content: FileContent.describe("Content of the file in base64, or its bytes."),
+  content_type: z.string().max(100).nullish().describe("Content type of the file."),
   content_id: z
     .string()
-    .max(100)
-    .optional()
+    .max(102)
+    .nullish()
     .describe("Shows the image where the HTML has `cid:<content_id>`."),
 });
+
+const HeaderText = z.string().max(998);
+const HeaderValue = z
+  .union([HeaderText, z.array(HeaderText).length(1, "must be one text")])
+  .transform((value) => [value].flat()[0]!);
 
 export const ResendEmail = supportedFields({
   from: AddressText.describe(`Sender: ${addressForm}.`),
@@ -56,33 +75,32 @@ export const ResendEmail = supportedFields({
     .max(998)
     .optional()
     .describe("Subject line. Required without `template`."),
-  cc: Addresses.optional().describe("Addresses that get a copy."),
-  bcc: Addresses.optional().describe("Addresses that get a blind copy."),
-  reply_to: Addresses.optional().describe("Addresses for replies. Their names are left out."),
+  cc: FurtherAddresses.nullish().describe("Addresses that get a copy."),
+  bcc: FurtherAddresses.nullish().describe("Addresses that get a blind copy."),
+  reply_to: FurtherAddresses.nullish().describe("Addresses for replies. Their names are left out."),
   html: z.string().min(1).max(1_000_000).nullish().describe("HTML part, without Liquid."),
   text: z.string().max(1_000_000).nullish().describe("Plain text part, without Liquid."),
-  headers: z
-    .record(z.string().max(100), z.string().max(998))
-    .optional()
+  headers: orEmptyList(z.record(z.string().max(100), HeaderValue))
+    .nullish()
     .describe("Further email headers."),
-  tags: z.array(ResendTag).max(20).optional().describe("Become `metadata` of the send."),
+  tags: z.array(ResendTag).max(20).nullish().describe("Become `metadata` of the send."),
   scheduled_at: z
     .string()
     .max(100)
-    .optional()
+    .nullish()
     .describe("When to send, as a time with a zone. Words such as `in 1 hour` are refused."),
-  attachments: z.array(Attachment).max(20).optional().describe("Up to 20 files."),
+  attachments: z.array(Attachment).max(20).nullish().describe("Up to 20 files."),
   template: supportedFields({
     id: z
       .string()
       .regex(/^\d{1,15}$/, "must be the id of a template of Pennymail, such as 12")
       .max(15)
       .describe("Id of a template of Pennymail."),
-    variables: storedObject(10_000)
-      .optional()
+    variables: orEmptyList(storedObject(10_000))
+      .nullish()
       .describe("Values for the variables of the template."),
   })
-    .optional()
+    .nullish()
     .describe("A template of Pennymail, instead of `html` and `text`."),
 }).meta({
   id: "ResendEmail",
@@ -154,8 +172,16 @@ const names: FieldNames = {
   name: "",
 };
 
-const toList = (given: z.output<typeof Addresses> | undefined) =>
-  typeof given === "string" ? parseMailboxes(given) : given?.map(parseMailbox);
+const toList = (given: z.output<typeof Addresses>) =>
+  typeof given === "string" ? parseMailboxes(given) : given.map(parseMailbox);
+/** Libraries for PHP write an empty list for none. */
+const toFurther = (given: z.output<typeof FurtherAddresses> | null | undefined) =>
+  given?.length ? toList(given) : undefined;
+
+const toBase64 = (content: z.output<typeof FileContent>): string => {
+  if (typeof content === "string") return content;
+  return Buffer.from(Array.isArray(content) ? content : content.data).toString("base64");
+};
 
 function toFields(email: ResendEmail): TranslatedFields {
   const { template, html, text, tags, attachments } = email;
@@ -164,27 +190,26 @@ function toFields(email: ResendEmail): TranslatedFields {
   if (template && !isBare) throw wrongField("template", "cannot be given with html or text");
   if (!template && email.subject === undefined) throw wrongField("subject", "is required");
   const { email: fromEmail, name: fromName } = parseMailbox(email.from);
-  const to = toList(email.to) ?? [];
   return {
     fromEmail,
     fromName,
-    to,
-    cc: toList(email.cc),
-    bcc: toList(email.bcc),
-    replyTo: toList(email.reply_to)?.map((one) => one.email),
+    to: toList(email.to),
+    cc: toFurther(email.cc),
+    bcc: toFurther(email.bcc),
+    replyTo: toFurther(email.reply_to)?.map((one) => one.email),
     subject: email.subject === undefined ? undefined : toLiteral(email.subject),
     html: typeof html === "string" ? toLiteral(html) : undefined,
     text: typeof text === "string" ? toLiteral(text) : undefined,
-    templateId: template && Number(template.id),
-    variables: template?.variables,
-    headers: email.headers,
-    metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
-    scheduledAt: email.scheduled_at,
+    templateId: template ? Number(template.id) : undefined,
+    variables: template?.variables ?? undefined,
+    headers: email.headers ? withoutComposerHeaders(email.headers) : undefined,
+    metadata: tags ? Object.fromEntries(tags.map(({ name, value }) => [name, value])) : undefined,
+    scheduledAt: email.scheduled_at ?? undefined,
     attachments: attachments?.map(({ filename, content, content_type, content_id }) => ({
       filename,
-      content,
-      type: content_type,
-      contentId: content_id,
+      content: toBase64(content),
+      type: content_type ?? undefined,
+      contentId: content_id ? bareContentId(content_id) : undefined,
     })),
   };
 }

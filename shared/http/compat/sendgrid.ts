@@ -10,9 +10,11 @@ import { BatchMessage } from "../../domain/sending/accept/batch-message.ts";
 import { loadIntake } from "../../domain/sending/accept/intake.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
 import { validate } from "../validate.ts";
+import { readName } from "./mailboxes.ts";
 import {
   acceptEach,
   acceptMail,
+  bareContentId,
   checkSharedFiles,
   closed,
   type FieldNames,
@@ -28,7 +30,12 @@ import type { WireError, WireFormat } from "./wire-format.ts";
 
 const Mailbox = supportedFields({
   email: z.string().min(1).max(1000).describe("Email address."),
-  name: z.string().max(100).optional().describe("Name shown beside the address."),
+  name: z
+    .string()
+    .max(100)
+    .overwrite(readName)
+    .optional()
+    .describe("Name shown beside the address."),
 }).meta({ id: "SendgridMailbox", ...closed });
 const Mailboxes = z.array(Mailbox).min(1).max(50);
 const HeaderFields = z.record(z.string().max(100), z.string().max(998));
@@ -69,7 +76,7 @@ const Attachment = supportedFields({
     .enum(["attachment", "inline"])
     .optional()
     .describe("`inline`: the HTML shows the image by its `content_id`."),
-  content_id: z.string().max(100).optional().describe("Name of an inline image."),
+  content_id: z.string().max(102).optional().describe("Name of an inline image."),
 });
 const OnlyOff = supportedFields({
   enable: z.literal(false).describe("Only `false`: Pennymail does not do this."),
@@ -221,7 +228,7 @@ function toSharedFields(mail: SendgridMail): Omit<TranslatedFields, "to"> {
         filename,
         content: bytes,
         type,
-        contentId: disposition === "inline" ? content_id : undefined,
+        contentId: disposition === "inline" && content_id ? bareContentId(content_id) : undefined,
       }),
     ),
   };

@@ -42,6 +42,28 @@ export const supportedFields = <Shape extends z.ZodRawShape>(shape: Shape) =>
     .catchall(z.null({ error: "is not supported" }))
     .meta(closed) as unknown as z.ZodObject<Shape>;
 
+/** PHP writes an empty object as `[]`. */
+export const orEmptyList = <T extends z.ZodType>(object: T) =>
+  z
+    .union([object, z.array(z.unknown()).max(0)])
+    .transform((given) => (Array.isArray(given) ? undefined : given)) as unknown as z.ZodType<
+    z.output<T> | undefined,
+    z.input<T> | never[]
+  >;
+
+/** Libraries for Ruby pass on the headers that its mail library sets in each mail. */
+export const withoutComposerHeaders = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !composerHeaders.has(name.toLowerCase())),
+  );
+const composerHeaders = new Set(
+  "date message-id mime-version content-type content-transfer-encoding".split(" "),
+);
+
+/** Without what surrounds the id in the HTML or in a header: `cid:logo`, `<logo>`. */
+export const bareContentId = (id: string): string =>
+  id.replace(/^cid:/, "").replace(/^<(.*)>$/, "$1");
+
 /** The other APIs have no Liquid, so its signs are shown as they are. */
 export const toLiteral = (text: string): string => text.replace(/\{(?=[{%])/g, '{{ "{" }}');
 
