@@ -78,7 +78,7 @@ test("Rails writes its own headers and bytes to Resend", async () => {
   const mail = await received(to);
   expect(mail.headers).toEqual({ "X-Order": "1843" });
   expect((await downloadBytes(mail.attachments[0]!.url)).toString()).toBe("three €");
-  const wrong = [[256], [1.5], ["a"], { type: "Buffer", data: [-1] }, { data: [1] }];
+  const wrong = [[256], [1.5], ["a"], ["1"], [null], { type: "Buffer", data: [-1] }, { data: [1] }];
   for (const content of wrong) {
     const file = { filename: "bill.txt", content };
     const refused = await post("/resend/emails", { from, to, subject: "S", attachments: [file] });

@@ -250,7 +250,8 @@ async function accept(
 
 /** Their libraries find the addresses in this text. */
 const inactiveMessage = (emails: string[]): string =>
-  `You tried to send to recipient(s) that have been marked as inactive. Found ${inactiveList(emails)}`;
+  "You tried to send to recipient(s) that have been marked as inactive. " +
+  `Found ${inactiveList(emails)}`;
 const inactiveList = (emails: string[]): string =>
   `inactive addresses: ${emails.join(", ")}. Inactive recipients are ones that are suppressed.`;
 

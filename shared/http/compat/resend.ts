@@ -42,12 +42,26 @@ const ResendTag = supportedFields({
   value: z.string().max(500).describe("Value of the field."),
 }).meta({ id: "ResendTag", ...closed });
 
-const Bytes = z.array(z.int().min(0).max(255)).max(maxFileBytes);
-/** Libraries for Go, Ruby, Python and Rust write bytes as numbers, and older ones for Node so. */
+const isByte = (value: unknown): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 255;
+
+/** With one error for all of them, because a list of millions could have as many. */
+const Bytes = z
+  .array(z.unknown())
+  .max(maxFileBytes, { abort: true })
+  .refine((bytes) => bytes.every(isByte), "must be numbers from 0 to 255")
+  .meta({ items: { type: "integer", minimum: 0, maximum: 255 } }) as unknown as z.ZodType<number[]>;
+/**
+ * Libraries for Go, Ruby, Python and Rust write bytes as numbers, and older ones for Node write a
+ * Buffer.
+ */
 const FileContent = z.union([
   z.string().max(14_000_000),
   Bytes,
-  supportedFields({ type: z.literal("Buffer"), data: Bytes }),
+  supportedFields({
+    type: z.literal("Buffer").describe("Always `Buffer`."),
+    data: Bytes.describe("Bytes of the file."),
+  }),
 ]);
 
 const Attachment = supportedFields({
