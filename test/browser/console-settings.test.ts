@@ -68,11 +68,15 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await dialog.getByRole("button", { name: "Connect everything" }).click();
     await dialog.getByText("Postmark reports to this service.").waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("cell", { name: "hello@shop.example" }).waitFor();
-    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByRole("cell", { name: "hello@shop.example", exact: true }).waitFor();
+    const choose = async (action: string) => {
+      await page.getByRole("button", { name: "Actions for hello@shop.example" }).click();
+      await page.getByRole("menuitem", { name: action }).click();
+    };
+    await choose("Test");
     await page.getByRole("button", { name: "Send test email" }).click();
     await page.getByRole("cell", { name: "Tested" }).waitFor();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await choose("Edit");
     const edit = page.getByRole("dialog");
     await edit.getByLabel("Sender name (optional)").fill("The shop");
     await edit.getByLabel("Replies to (optional)").fill("help@shop.example");
@@ -85,13 +89,13 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await edit.getByRole("button", { name: "Save sender" }).click();
     await page.getByRole("cell", { name: "The shop" }).waitFor();
     await page.getByText("Warm-up over 14 days").waitFor();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await choose("Edit");
     const replies = edit.getByLabel("Replies to (optional)");
     expect(await replies.inputValue()).toBe("help@shop.example");
     const tracking = edit.getByRole("combobox", { name: "Opens and clicks" });
     expect(await tracking.inputValue()).toBe("Pennymail records them");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await choose("Delete");
     await page.getByLabel(/to confirm/).fill("hello@shop.example");
     await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
     await page.getByText("A sender is an address").waitFor();
@@ -186,7 +190,7 @@ describe.skipIf(!inject("chromium"))("the console's settings", () => {
     await page.getByText(/The sender news@shop.example is not verified/).waitFor();
     // It does not report events yet either.
     await page.getByRole("link", { name: "Show" }).first().click();
-    await page.getByRole("cell", { name: "news@shop.example" }).waitFor();
+    await page.getByRole("cell", { name: "news@shop.example", exact: true }).waitFor();
     expect(problems).toEqual([]);
   });
 

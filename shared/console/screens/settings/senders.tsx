@@ -26,6 +26,7 @@ import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FormCard, FormDialog } from "../../parts/form.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
 import {
   CredentialFields,
   checkCredentials,
@@ -161,15 +162,14 @@ function SenderTable({ senders, mayWrite }: SenderTableProps) {
             <Button variant="default" size="compact-xs" onClick={() => setConnected(sender)}>
               {t("Connect")}
             </Button>
-            <Button variant="default" size="compact-xs" onClick={() => setTested(sender)}>
-              {t("Test")}
-            </Button>
-            <Button variant="default" size="compact-xs" onClick={() => setEdited(sender)}>
-              {t("Edit")}
-            </Button>
-            <Button variant="default" size="compact-xs" onClick={() => setDeleted(sender)}>
-              {t("Delete")}
-            </Button>
+            <RowMenu
+              name={sender.fromEmail ?? sender.provider}
+              actions={[
+                { label: t("Test"), run: () => setTested(sender) },
+                { label: t("Edit"), run: () => setEdited(sender) },
+                { label: t("Delete"), isDangerous: true, run: () => setDeleted(sender) },
+              ]}
+            />
           </div>
         ),
     },
