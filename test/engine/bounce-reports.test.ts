@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { worker as inbound } from "../../functions/queue/inbound.ts";
 import { worker as providerEvents } from "../../functions/queue/provider-events.ts";
-import { insertMany } from "../../shared/adapters/dynamodb/table.ts";
+import { insertMany, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import { getSettings } from "../../shared/domain/inbound/inbound-settings.ts";
@@ -10,6 +10,7 @@ import * as listInbound from "../../shared/domain/inbound/list-inbound.ts";
 import { receiveInbound } from "../../shared/domain/inbound/receive-inbound.ts";
 import { NewSendingConfig } from "../../shared/domain/senders/sending-config-schema.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { indexSingleWrites } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
 import { keys } from "../../shared/keys.ts";
 import { mailIdOf } from "../../shared/providers/smtp-mail-id.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
@@ -40,18 +41,15 @@ async function createSmtpMails(n: number, keepsId = true) {
     const id = mailIdOf(`${configId} ${sendId}`, { sendId, to }, credentials);
     return { sendId, to, id };
   });
-  await insertMany(
-    sends.map(({ sendId, to, id }) => ({
-      key: keys.send(orgId, sendId),
-      item: {
-        ...mails.item(sendId),
-        toEmail: to,
-        provider: "smtp",
-        sendingConfigId: configId,
-        providerMessageId: keepsId ? `${id}@shop.example` : `queue-${sendId}@smtp.example`,
-      },
-    })),
-  );
+  const items = sends.map(({ sendId, to, id }) => ({
+    ...mails.item(sendId),
+    toEmail: to,
+    provider: "smtp",
+    sendingConfigId: configId,
+    providerMessageId: keepsId ? `${id}@shop.example` : `queue-${sendId}@smtp.example`,
+  }));
+  await insertMany(items.map((item) => ({ key: keys.send(orgId, item.id), item })));
+  for (const item of items) await writeMany(indexSingleWrites(orgId, item, [item.toEmail]));
   const post = async (text: string) => {
     const { urls } = await getSettings(caller, siteId);
     await receiveInbound("mime", new URL(urls.mime).searchParams.get("token")!, {
@@ -86,6 +84,24 @@ test.each(Object.keys(bounces))("a bounce of %s is an event of the send", async 
   ]);
   const suppression = await suppressions.find(orgId, to);
   expect(suppression?.reason).toBe("bounce");
+});
+
+test("a report has the message id of a server that replaces ours", async () => {
+  const { sends, receive, eventsOf } = await createSmtpMails(2, false);
+  const [{ sendId, to }, other] = [sends[0]!, sends[1]!];
+  // Without a return path, the bounce goes to the sender.
+  const bounce = (about: { sendId: number; to: string }) =>
+    bounces.exchange!({ to: about.to, id: "" })
+      .replace(/bounces\+@/, "hello@")
+      .replaceAll("<@shop.example>", `<queue-${sendId}@smtp.example>`);
+  // The id is one of a mail to another address.
+  const wrong = await receive(bounce(other).replace("b8a0@", "b8a1@"));
+  expect(wrong).toMatchObject({ kind: "bounce", sendId: null });
+  expect(await receive(bounce({ sendId, to }))).toMatchObject({ kind: "bounce", sendId });
+  expect(await eventsOf(sendId)).toEqual([
+    ["bounce", expect.objectContaining({ bounceType: "soft" })],
+  ]);
+  expect(await eventsOf(other.sendId)).toEqual([]);
 });
 
 test("a report counts once, however often it comes and workers crash", async () => {

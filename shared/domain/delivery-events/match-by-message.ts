@@ -1,5 +1,6 @@
 // Finds the send of events that lack our send id and have the provider's message id: notifications
-// of an SES identity, SMTP2GO without the header X-Send-Id. The recipient index finds the sends to
+// of an SES identity, SMTP2GO without the header X-Send-Id, bounces of SMTP servers that replace
+// the message id. The recipient index finds the sends to
 // the address, so no mail needs an entry by message id, which would cost a write unit each. Such an
 // event costs about 6 read units more, and a read for each further send to the address.
 import { addSeconds } from "../../clock.ts";
@@ -7,6 +8,7 @@ import { inParallel } from "../../kernel/parallel.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
 import { getSends } from "../sending/read-sends.ts";
 import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
+import type { SendItem } from "../sending/send-schema.ts";
 
 /** Sets the `sendId` of events whose send is found. Leaves the others as they are. */
 export async function identifySends<
@@ -19,8 +21,9 @@ export async function identifySends<
   const keyOf = ({ email, providerMessageId }: QueuedEvent) => `${email} ${providerMessageId}`;
   const distinct = [...Map.groupBy(unknown, ({ event }) => keyOf(event))];
   const found = await inParallel(8, distinct, async ([key, [first]]) => {
-    const sendId = await findSendId(orgId, first!);
-    return [key, sendId] as const;
+    const { provider, event } = first!;
+    const send = await findSendOfMessage(orgId, { provider, ...event });
+    return [key, send?.id] as const;
   });
   const sendIds = new Map(found);
   const identify = (event: QueuedEvent): QueuedEvent => {
@@ -42,11 +45,15 @@ const sendsPerRead = 20;
 /** The clock of the provider may be behind ours. */
 const clockToleranceSeconds = 300;
 
-async function findSendId(
+interface ReportedMessage extends Pick<QueuedEvent, "email" | "providerMessageId" | "timestamp"> {
+  provider: string;
+}
+
+/** The send to this address with this message id, before this time. */
+export async function findSendOfMessage(
   orgId: number,
-  { provider, event }: { provider: string; event: QueuedEvent },
-): Promise<number | undefined> {
-  const { email, providerMessageId, timestamp } = event;
+  { provider, email, providerMessageId, timestamp }: ReportedMessage,
+): Promise<SendItem | undefined> {
   const before = addSeconds(clockToleranceSeconds, new Date(timestamp)).toISOString();
   let scanned = 0;
   let waiting: number[] = [];
@@ -58,7 +65,7 @@ async function findSendId(
         send?.provider === provider &&
         send.providerMessageId === providerMessageId &&
         isRecipient(send, email),
-    )?.id;
+    );
   };
   for await (const { id } of readSendsTo({ orgId, email, before })) {
     waiting.push(id);

@@ -1,6 +1,6 @@
 // Delivery events from reports of mail servers. A report counts only with a proof that it is about
-// a mail of ours: its return address or the message id of the returned mail, whose second half
-// nobody can guess. Anyone could write a report otherwise, and suppress an address.
+// a mail of ours: its return address or the message id of the returned mail, which nobody can
+// guess. Anyone could write a report otherwise, and suppress an address.
 import { createHash } from "node:crypto";
 import { get } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../providers/inbound-mail/received-mail.ts";
 import { mailIdOf } from "../../providers/smtp-mail-id.ts";
 import { enqueueProviderEvents } from "../delivery-events/enqueue-provider-events.ts";
+import { findSendOfMessage } from "../delivery-events/match-by-message.ts";
 import { decryptCredentials } from "../senders/config-secrets.ts";
 import type { SendingConfig } from "../senders/sending-config-schema.ts";
 import { getSends } from "../sending/read-sends.ts";
@@ -25,7 +26,7 @@ import { localPartOf, ownId, ownIdsAmong, tagOf } from "./match-send.ts";
 export async function findReportedSend(
   orgId: number,
   mail: ReceivedMail,
-  { original }: ServerReport,
+  { recipients, original }: ServerReport,
 ): Promise<SendItem | undefined> {
   const addresses = [
     ...mail.envelopeTo,
@@ -43,6 +44,27 @@ export async function findReportedSend(
   );
   for (const [i, send] of sends.entries())
     if (send && (await isProven(orgId, send, ids[i]!))) return send;
+  return findByServerId(orgId, recipients, returned);
+}
+
+const maxSearches = 4;
+
+/** Servers of Microsoft 365 and Amazon SES replace our message id with one that nobody can guess. */
+async function findByServerId(
+  orgId: number,
+  recipients: ReportedRecipient[],
+  messageIds: string[],
+): Promise<SendItem | undefined> {
+  const timestamp = now().toISOString();
+  const searches = recipients.flatMap(({ email }) =>
+    email === undefined
+      ? []
+      : messageIds.map((providerMessageId) => ({ email, providerMessageId, timestamp })),
+  );
+  for (const search of searches.slice(0, maxSearches)) {
+    const send = await findSendOfMessage(orgId, { provider: "smtp", ...search });
+    if (send) return send;
+  }
   return undefined;
 }
 
