@@ -27,8 +27,13 @@ beforeAll(() => useVirtualQueues());
 
 const email = "ada@example.com";
 
-/** Creates a site with this limit, and mails to one address, each a second after the last one. */
-async function createMails(softBounceLimit: number | null, n: number) {
+/** Creates a site with this limit, and mails to one address, one after another. */
+async function createMails(
+  softBounceLimit: number | null,
+  n: number,
+  { provider = "postmark", secondsApart = 1 } = {},
+) {
+  const createdAt = (i: number) => timeAfterStart(i * secondsApart);
   const { caller, orgId } = await createTestSite();
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop", softBounceLimit }));
   const first = (await ids.nextSendBlock()) * 1000;
@@ -36,11 +41,11 @@ async function createMails(softBounceLimit: number | null, n: number) {
   await insertMany(
     sendIds.map((id, i) => ({
       key: keys.send(orgId, id),
-      item: { ...sentItem(id, site.id, email), createdAt: timeAfterStart(i) },
+      item: { ...sentItem(id, site.id, email), provider, createdAt: createdAt(i) },
     })),
   );
   const indexed = sendIds.flatMap((id, i) =>
-    indexSingleWrites(orgId, { id, toEmail: email, createdAt: timeAfterStart(i) }, []),
+    indexSingleWrites(orgId, { id, toEmail: email, createdAt: createdAt(i) }, []),
   );
   await writeMany(indexed);
   const apply = async (...events: Omit<QueuedEvent, "id">[]) =>
@@ -127,6 +132,17 @@ describe("a site with a limit of three", () => {
     const { sendIds, apply, isSuppressed } = await createMails(3, 4);
     await apply(delivery(sendIds[1]!), ...[0, 2, 3].map((i) => softBounce(sendIds[i]!)));
     expect(await isSuppressed()).toBe(false);
+  });
+
+  test.each([
+    [7, false],
+    [1, true],
+  ])("takes mail of SMTP servers for arrived days later: every %d days", async (days, expected) => {
+    const options = { provider: "smtp", secondsApart: days * 24 * 3600 };
+    const { sendIds, apply, isSuppressed } = await createMails(3, 5, options);
+    // The second and the fourth mail have no bounce.
+    for (const i of [0, 2, 4]) await apply(softBounce(sendIds[i]!));
+    expect(await isSuppressed()).toBe(expected);
   });
 
   test("suppresses at once after a hard bounce or a complaint", async () => {

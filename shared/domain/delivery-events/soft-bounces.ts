@@ -67,6 +67,8 @@ interface MailOutcome {
   position: string;
   /** The last soft bounce; undefined: the mail arrived. */
   bounce?: { at: string; detail: string | undefined; provider: string };
+  /** Sent by a server that reports no deliveries: without a bounce, it arrived after some days. */
+  isSilent?: true;
 }
 
 /** A bounce counts more than a delivery, because it can come after it. */
@@ -123,13 +125,17 @@ function findBounces(
   outcomes: MailOutcome[],
   { siteId, limit, countedFrom }: SiteRule,
 ): softSuppressions.SoftSuppression | undefined {
-  const end = outcomes.findIndex(({ bounce, position }) => !bounce || position <= countedFrom);
+  const silentUntil = findSilentUntil(outcomes);
+  const end = outcomes.findIndex(
+    ({ bounce, isSilent, position }) =>
+      position <= countedFrom || (!bounce && (!isSilent || position < silentUntil)),
+  );
   const inRow = (end < 0 ? outcomes : outcomes.slice(0, end))
-    .filter((outcome) => outcome.siteId === siteId)
+    .filter((outcome) => outcome.bounce && outcome.siteId === siteId)
     .slice(0, limit);
   const [last] = inRow;
   if (!last?.bounce || inRow.length < limit) return undefined;
-  const acceptedAt = new Date(last.position.slice(0, last.position.indexOf("#")));
+  const acceptedAt = acceptedAtOf(last);
   const latest = addSeconds(maxBounceSeconds, acceptedAt).toISOString();
   const bouncedAt = last.bounce.at < latest ? last.bounce.at : latest;
   const liftsAt = addSeconds(quietSeconds, new Date(bouncedAt)).toISOString();
@@ -142,6 +148,21 @@ function findBounces(
     source,
   };
 }
+
+/** Mail servers give up after five days (RFC 5321, section 4.5.4.1). */
+const retrySeconds = 5 * 24 * 3600;
+
+/**
+ * Silent mails before this position have arrived: they are so much older than the last mail that
+ * bounced. It depends on stored data only.
+ */
+function findSilentUntil(outcomes: MailOutcome[]): string {
+  const last = outcomes.find(({ bounce }) => bounce);
+  return last ? addSeconds(-retrySeconds, acceptedAtOf(last)).toISOString() : "";
+}
+
+const acceptedAtOf = ({ position }: MailOutcome): Date =>
+  new Date(position.slice(0, position.indexOf("#")));
 
 const sendsPerRead = 10;
 const maxScanned = 5 * maxSoftBounceLimit;
@@ -169,7 +190,7 @@ async function readOutcomes(
       if (!outcome) continue;
       if (!ownSends.has(ids[i]!)) found.set(ids[i]!, outcome);
       if (isCounted(outcome)) bounces++;
-      if (!outcome.bounce) arrived = true;
+      if (!outcome.bounce && !outcome.isSilent) arrived = true;
     }
     scanned += group.length;
     if (arrived || bounces >= enough || scanned >= maxScanned) break;
@@ -206,5 +227,7 @@ function readOutcome(send: SendItem, email: string): MailOutcome | undefined {
   if (bounces.some(({ data }) => data?.bounceType === "hard")) return undefined;
   if (last)
     return { siteId, position, bounce: { at: last.at, detail: last.data?.reason, provider } };
-  return status === "delivered" ? { siteId, position } : undefined;
+  if (status === "delivered") return { siteId, position };
+  const isSilent = status === "sent" && provider === "smtp";
+  return isSilent ? { siteId, position, isSilent } : undefined;
 }
