@@ -88,6 +88,18 @@ test.each([
   expect(Object.values(details).join(" ")).toBe(becomes);
 });
 
+test.each([
+  ["without the fields about the mail", /^Reporting-MTA[\s\S]*?\r\n\r\n(?=Final)/m, ""],
+  ["with all fields in one group", "+0000 (UTC)\r\n\r\nFinal", "+0000 (UTC)\r\nFinal"],
+  ["with a comment", "Action: failed", "Action: failed (expired)"],
+])("a report %s is read", async (_, before, after) => {
+  const mail = bounces.postfix!(about);
+  expect(mail.replace(before, after)).not.toBe(mail);
+  expect((await read(mail.replace(before, after)))!.recipients).toMatchObject([
+    { email: about.to, details: { type: "bounce", bounceType: "hard" } },
+  ]);
+});
+
 const eximReply = /SMTP error from[\s\S]*?No such user here/;
 
 test.each([

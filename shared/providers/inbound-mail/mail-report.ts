@@ -40,9 +40,7 @@ export async function readReport(mail: ReceivedMail): Promise<ServerReport | und
   if (complaint) return readComplaint(textOfFile(complaint), await readOriginal(mail));
   const status = mail.files.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   const recipients = status
-    ? readGroups(textOfFile(status))
-        .slice(1)
-        .flatMap((fields) => toRecipient(fields, textForPeople(mail)))
+    ? readGroups(textOfFile(status)).flatMap((fields) => toRecipient(fields, textForPeople(mail)))
     : (readFailedRecipients(mail) ?? readPlainBounce(mail));
   if (!recipients) return undefined;
   return {
@@ -72,9 +70,12 @@ function readGroups(text: string): Fields[] {
 const addressIn = (field: string | undefined): string | undefined =>
   field?.split(/[\s<>;:,]/).find((word) => /^[^@]+@[^@]+$/.test(word));
 
-/** A DSN also reports what was delivered, relayed or expanded: that is no failure. */
+/**
+ * A DSN also reports what was delivered, relayed or expanded: that is no failure. The group about
+ * the mail has no action, and some servers leave it out.
+ */
 function toRecipient(fields: Fields, text: string): ReportedRecipient[] {
-  const action = fields.get("action")?.toLowerCase();
+  const [action] = /^\w+/.exec(fields.get("action")?.toLowerCase() ?? "") ?? [];
   const email =
     addressIn(fields.get("original-recipient")) ?? addressIn(fields.get("final-recipient"));
   const status = fields.get("status") ?? "";
