@@ -291,6 +291,7 @@ describe("automated events", () => {
       "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
       false,
     ],
+    ["Mozilla/5.0 (Linux; Android 14; CUBOT KINGKONG 9) Chrome/131.0 Mobile Safari/537.36", false],
     ["Barracuda Sentinel (EE)", true],
     ["Mozilla/5.0", true],
     ["python-requests/2.31", true],
