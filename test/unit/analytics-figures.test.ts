@@ -299,6 +299,8 @@ describe("a bounce", () => {
       "unknown_mailbox",
     ],
     ["smtp; 550 No such user here", "unknown_mailbox"],
+    ["550 5.4.1 Recipient address rejected: Access denied", "unknown_mailbox"],
+    ["550 5.4.310 DNS domain does not exist", "unknown_domain"],
     ["452 4.2.2 The recipient's inbox is over quota", "mailbox_full"],
     ["552 Mailbox full", "mailbox_full"],
     ["550 5.7.1 Message rejected as spam by Content Filtering", "blocked"],

@@ -36,6 +36,8 @@ export const blockReasons: ReadonlySet<BounceReason> = new Set(["authentication"
 // mailbox.
 const patterns: [BounceReason, ...RegExp[]][] = [
   ["temporary", /gr[ae]y-?list/i],
+  // Microsoft 365, of an address that its customer does not have.
+  ["unknown_mailbox", /recipient address(es)? rejected ?: access denied/i],
   [
     "authentication",
     /\b5\.7\.(2[0-9]|3[0-1])\b|dmarc|\bspf\b|\bdkim\b/i,
@@ -54,7 +56,7 @@ const patterns: [BounceReason, ...RegExp[]][] = [
   ["too_large", /\b5\.(2\.3|3\.4)\b|too (large|big)|size (limit|exceed)|exceeds? .*size/i],
   [
     "unknown_domain",
-    /\b[45]\.(1\.2|4\.4)\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)/i,
+    /\b[45]\.(1\.2|4\.4|4\.310)\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)/i,
     /unknown (domain|host)|no mx|nxdomain|unrouteable|bad destination/i,
   ],
   ["inactive_mailbox", /\b[45]\.2\.1\b|inactive|disabled|suspended|deactivated|account .*closed/i],
