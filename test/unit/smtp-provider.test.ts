@@ -133,6 +133,18 @@ describe("a mail that the server accepts", () => {
   });
 });
 
+it("shares the connections that a server allows", async () => {
+  const small = await startFailingSmtpServer({ maxClients: 2 });
+  const many = Array.from({ length: 25 }, (_, n) => recipient(`person${n}@example.net`));
+  for (let call = 0; call < 2; call++) {
+    const outcomes = await send(mailing(many), { port: small.port, poolSize: 5 });
+    expect(outcomes).toMatchObject(many.map(() => ({ status: "accepted" })));
+  }
+  expect(small.received).toHaveLength(50);
+  expect(new Set(small.received.map(({ recipients }) => recipients[0])).size).toBe(25);
+  await small.close();
+});
+
 describe("a failure", () => {
   const held = (why: string) => ({ status: "held", why });
   const config = { status: "refused", config: true };

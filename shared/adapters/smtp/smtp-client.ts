@@ -107,6 +107,12 @@ interface Session {
 interface Pool {
   server: SmtpServer;
   idle: Session[];
+  /** Sessions that have a mail, or are opened for one. */
+  busy: number;
+  /** Until then, no connection is opened while others are busy: the server refused one more. */
+  fullUntil?: Date;
+  /** Wakes mails that wait for a busy session, one each. */
+  waiting: Set<() => void>;
   limiter: ReturnType<typeof createLimiter>;
 }
 
@@ -116,7 +122,7 @@ const maxPools = 1000;
 
 function poolOf(server: SmtpServer): Pool {
   const key = JSON.stringify(server);
-  const pool = pools.get(key) ?? { server, idle: [], limiter: createLimiter(server.connections) };
+  const pool = pools.get(key) ?? createPool(server);
   pools.delete(key);
   pools.set(key, pool);
   const [[oldestKey, oldest] = []] = pools;
@@ -127,21 +133,74 @@ function poolOf(server: SmtpServer): Pool {
   return pool;
 }
 
+const createPool = (server: SmtpServer): Pool => ({
+  server,
+  idle: [],
+  busy: 0,
+  waiting: new Set(),
+  limiter: createLimiter(server.connections),
+});
+
 async function sendMail(pool: Pool, mail: SmtpMail, times: Times): Promise<SmtpReply> {
   let message: Buffer | undefined;
   for (;;) {
     if (now() >= times.startBefore) return tooLate;
     message ??= composeMime(mail);
     const known = takeIdle(pool);
-    const session = known ?? (await open(pool.server, times));
-    if ("step" in session) return session;
-    const reply = await transact(session, mail, { message, times });
-    if (canReuse(session, reply)) await release(pool, session, reply);
-    else await close(session);
+    if (!known && pool.busy && pool.fullUntil && now() < pool.fullUntil) {
+      await waitForSession(pool, times);
+      continue;
+    }
+    pool.busy++;
+    const reply = await tryMail(pool, known, { mail, message, times }).finally(() => {
+      pool.busy--;
+      const [wake] = pool.waiting;
+      wake?.();
+    });
     // The server had closed the idle connection.
     const isStale = known && reply.step !== "message" && isLost(reply);
-    if (!isStale) return reply;
+    if (isStale) continue;
+    if (!isRefusedConnection(reply) || !(pool.busy || pool.idle.length)) return reply;
+    pool.fullUntil = addSeconds(fullSeconds);
   }
+}
+
+interface Attempt {
+  mail: SmtpMail;
+  message: Buffer;
+  times: Times;
+}
+
+async function tryMail(
+  pool: Pool,
+  known: Session | undefined,
+  { mail, message, times }: Attempt,
+): Promise<SmtpReply> {
+  const session = known ?? (await open(pool.server, times));
+  if ("step" in session) return session;
+  const reply = await transact(session, mail, { message, times });
+  if (canReuse(session, reply)) await release(pool, session, reply);
+  else await close(session);
+  return reply;
+}
+
+const fullSeconds = 60;
+
+/** The server answered, and has too many connections. */
+const isRefusedConnection = ({ step, code = 0 }: SmtpReply): boolean =>
+  step === "connect" && code >= 400 && code < 500;
+
+/** Until a session is no longer busy, or it is too late for the mail. */
+async function waitForSession(pool: Pool, { startBefore }: Times): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = () => {
+    pool.waiting.delete(wake);
+    resolve();
+  };
+  pool.waiting.add(wake);
+  const timer = setTimeout(wake, Math.max(1, startBefore.getTime() - now().getTime()));
+  await promise;
+  clearTimeout(timer);
 }
 
 const tooLate: SmtpReply = { step: "wait", text: "The mail waited too long for a connection" };
