@@ -61,7 +61,8 @@ const scannerUserAgents = [
   /barracuda|mimecast|proofpoint|safelinks|microsoft office existence|symantec|forcepoint/i,
   /ironport|trend ?micro|cloudmark|messagelabs|sophos|fortinet|zscaler|hornetsecurity/i,
   // Cubot makes phones.
-  /(?<!\bcu)bot\b|crawl|spider|scanner|preview|headless|facebookexternalhit|whatsapp\/|pagerenderer/i,
+  /(?<!\bcu)bot\b|crawl|spider|scanner|preview|headless/i,
+  /facebookexternalhit|whatsapp\/|pagerenderer/i,
   /curl\/|wget\/|python-(requests|urllib|httpx)|aiohttp|go-http-client|^java\/|okhttp|libwww/i,
   /apache-httpclient|axios\/|node-fetch|^node$|undici|zgrab|masscan/i,
   /^mozilla\/5\.0$/i,

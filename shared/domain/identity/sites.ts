@@ -90,7 +90,8 @@ const fields = {
       "Number of soft bounces in a row, of different emails of the site, that suppress an " +
         "address for marketing email. A later email that is delivered, or 30 days without a " +
         "bounce, end that. SMTP servers report no deliveries: an email without a bounce counts " +
-        "as delivered, if another one bounces that was sent five days later. `null` or 1: the first one suppresses. A hard bounce always does, " +
+        "as delivered, if another one bounces that was sent five days later. `null` or 1: the " +
+        "first one suppresses. A hard bounce always does, " +
         "for all email.",
     ),
   archive: archiveSwitch,

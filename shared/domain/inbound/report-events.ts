@@ -49,7 +49,10 @@ export async function findReportedSend(
 
 const maxSearches = 4;
 
-/** Servers of Microsoft 365 and Amazon SES replace our message id with one that nobody can guess. */
+/**
+ * Servers of Microsoft 365 and Amazon SES replace our message id with their own, which nobody can
+ * guess either.
+ */
 async function findByServerId(
   orgId: number,
   recipients: ReportedRecipient[],
