@@ -235,6 +235,13 @@ test("a repeated Message-ID is sent once; another message with it is refused", a
     responseCode: 554,
   });
   expect(await countReceived(to)).toBe(1);
+  // Composed again, it has other boundaries and another date.
+  const order = { from, to, subject: "Order", text: "Hi", html: "<p>Hi</p>", messageId: "<1@o>" };
+  const composed = await transport.sendMail({ ...order, date: new Date(0) });
+  expect((await transport.sendMail(order)).response).toBe(composed.response);
+  expect(await refusalOf(transport.sendMail({ ...order, html: "<p>Ho</p>" }))).toMatchObject({
+    responseCode: 554,
+  });
   // The same message to somebody else, as mail servers do.
   const envelope = { from: fromEmail, to: other };
   await transport.sendMail({ ...message("Once"), envelope });
@@ -306,6 +313,29 @@ test("the rate limit asks the client to come back", async () => {
   // At most one minute began meanwhile, and each lets 20 through.
   expect(replies.filter((code) => code !== undefined)).toContain(451);
   expect(new Set(replies)).toEqual(new Set([undefined, 451]));
+});
+
+test("a message without credits is accepted when it is repeated with them", async () => {
+  const poor = await createSender(service);
+  const to = uniqueAddress();
+  const batch = {
+    ...{ fromEmail, subject: "Hi", html: "<p>Hi</p>" },
+    scheduledAt: new Date(Date.now() + 24 * 3600 * 1000).toISOString(),
+    recipients: Array.from({ length: 1000 }, (_, i) => ({ to: `${i}@example.com` })),
+  };
+  for (let i = 0; i < 3; i++) expectStatus(202, await poor.call("POST", "/send/batch", batch));
+  const transport = transportOf(poor.apiKey);
+  const message = { from, to, subject: "Hello", text: "Hello", messageId: `<${to}>` };
+  expect(await refusalOf(transport.sendMail(message))).toMatchObject({ responseCode: 452 });
+  const grant = { organizationId: poor.orgId, plan: "free", credits: 10 };
+  const granted = await fetch(`${service.url}/_local/plan`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(grant),
+  });
+  expect(granted.status).toBe(200);
+  await transport.sendMail(message);
+  expect(await countReceived(to)).toBe(1);
 });
 
 test("with a certificate, a key is accepted after STARTTLS only", async () => {

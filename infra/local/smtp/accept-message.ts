@@ -3,6 +3,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod";
+import type { Caller } from "../../../shared/caller.ts";
+import { Problem } from "../../../shared/errors.ts";
 import {
   acceptEach,
   acceptMail,
@@ -14,10 +16,15 @@ import {
 import { routeGroup } from "../../../shared/http/dispatch.ts";
 import { basePath, route } from "../../../shared/http/route.ts";
 import { isObject, parseJson } from "../../../shared/kernel/json.ts";
+import { digestOfMessage } from "./message-identity.ts";
 import { headerNames, readMessage } from "./smtp-message.ts";
 
 export const maxRecipients = 50;
-const recipientsHeader = "x-smtp-recipients";
+
+type Message = Pick<SmtpRequest, "bytes" | "recipients">;
+/** By the ids of their requests, whose bodies only tell whether a message is repeated. */
+const messagesInProgress = new Map<string, Message>();
+const messageHeader = "x-smtp-message";
 
 /** Not in the route groups: only the SMTP server of this process calls it. */
 const smtp = routeGroup("smtp", [
@@ -28,30 +35,41 @@ const smtp = routeGroup("smtp", [
     rateLimit: "send",
     scopeGroup: "send",
     right: "sending:write",
-    rawBodyTypes: { "message/rfc822": z.string() },
+    rawBodyTypes: { "text/plain": z.string() },
     status: 202,
     returns: z.object({ ids: z.array(z.int()), refused: z.array(z.string()) }),
-    handle: async ({ caller, request }) => {
-      const recipients = JSON.parse(request.headers[recipientsHeader]!) as string[];
-      const mails = await readMessage(request.rawBody, recipients);
-      const messages = mails.map((mail) => toMessage(mail, headerNames));
-      if (messages.length === 1) {
-        const { id } = await acceptMail(caller, messages[0]!, headerNames);
-        return { ids: [id], refused: [] };
-      }
-      const files = await checkSharedFiles(caller, messages, headerNames);
-      const rename = (error: unknown) => renamed(error, headerNames);
-      await requireAllAcceptable(caller, messages, { rename, files });
-      const results = await acceptEach(caller, messages, files);
-      return {
-        ids: results.flatMap(({ id }) => id ?? []),
-        refused: results.flatMap(({ index, error }) =>
-          error === null ? [] : [`${recipients[index]}: ${error}`],
-        ),
-      };
-    },
+    handle: ({ caller, request }) =>
+      accept(caller, messagesInProgress.get(request.headers[messageHeader]!)!).catch(
+        withoutStoredRefusal,
+      ),
   }),
 ]);
+
+async function accept(caller: Caller, { bytes, recipients }: Message) {
+  const mails = await readMessage(bytes, recipients);
+  const messages = mails.map((mail) => toMessage(mail, headerNames));
+  if (messages.length === 1) {
+    const { id } = await acceptMail(caller, messages[0]!, headerNames);
+    return { ids: [id], refused: [] };
+  }
+  const files = await checkSharedFiles(caller, messages, headerNames);
+  const rename = (error: unknown) => renamed(error, headerNames);
+  await requireAllAcceptable(caller, messages, { rename, files });
+  const results = await acceptEach(caller, messages, files);
+  return {
+    ids: results.flatMap(({ id }) => id ?? []),
+    refused: results.flatMap(({ index, error }) =>
+      error === null ? [] : [`${recipients[index]}: ${error}`],
+    ),
+  };
+}
+
+/** A mail server repeats the message until there are credits, so the refusal must not be kept. */
+function withoutStoredRefusal(error: unknown): never {
+  if (!(error instanceof Problem && error.kind === "unpaid")) throw error;
+  const { kind, code, message } = error;
+  throw new Problem(kind, message, { code, status: 429 });
+}
 
 interface SmtpRequest {
   bytes: Buffer;
@@ -71,7 +89,12 @@ export interface SmtpAnswer {
 
 /** Stores the message before it answers with 250. */
 export async function acceptMessage(given: SmtpRequest): Promise<SmtpAnswer> {
-  const { statusCode = 500, body = "" } = await smtp.handler(toEvent(given));
+  const event = toEvent(given);
+  const { requestId } = event.requestContext;
+  messagesInProgress.set(requestId, given);
+  const { statusCode = 500, body = "" } = await smtp
+    .handler(event)
+    .finally(() => messagesInProgress.delete(requestId));
   const parsed = parseJson(body);
   if (statusCode >= 300) return toRefusal(statusCode, parsed);
   const { ids, refused } = (parsed as { data: { ids: number[]; refused: string[] } }).data;
@@ -86,7 +109,6 @@ export async function acceptMessage(given: SmtpRequest): Promise<SmtpAnswer> {
 
 const refusals: Record<number, [number, string]> = {
   401: [535, "5.7.8"],
-  402: [452, "4.3.1"],
   403: [550, "5.7.1"],
   413: [552, "5.3.4"],
   429: [451, "4.7.0"],
@@ -97,6 +119,7 @@ function toRefusal(status: number, problem: unknown): SmtpAnswer {
   const { error = "The message was not accepted", code: reason } = (
     isObject(problem) ? problem : {}
   ) as { error?: string; code?: string };
+  if (reason === "payment_required") return { code: 452, enhanced: "4.3.1", text: error };
   const isTemporary = status >= 500 || reason === "idempotency_in_progress";
   const [code, enhanced] = isTemporary ? [451, "4.3.0"] : (refusals[status] ?? [554, "5.6.0"]);
   return { code, enhanced, text: error };
@@ -116,7 +139,7 @@ const idempotencyKey = ({ messageId, recipients }: SmtpRequest) =>
       };
 
 function toEvent(given: SmtpRequest): APIGatewayProxyEventV2 {
-  const { bytes, recipients, apiKey, address } = given;
+  const { bytes, apiKey, address } = given;
   const path = `${basePath}/smtp/messages`;
   const requestId = randomUUID();
   return {
@@ -126,12 +149,12 @@ function toEvent(given: SmtpRequest): APIGatewayProxyEventV2 {
     rawQueryString: "",
     headers: {
       authorization: `Bearer ${apiKey}`,
-      "content-type": "message/rfc822",
-      [recipientsHeader]: JSON.stringify(recipients),
+      "content-type": "text/plain",
+      [messageHeader]: requestId,
       ...idempotencyKey(given),
     },
-    body: bytes.toString("base64"),
-    isBase64Encoded: true,
+    body: digestOfMessage(bytes),
+    isBase64Encoded: false,
     requestContext: {
       accountId: "000000000000",
       apiId: "local",

@@ -9,7 +9,7 @@ import { isLoopbackIp, networkOf } from "../../../shared/kernel/ip-addresses.ts"
 import { CliError } from "../cli-error.ts";
 import type { ServiceSettings } from "../production.ts";
 import { acceptMessage, maxRecipients, type SmtpAnswer } from "./accept-message.ts";
-import { readMessageId } from "./smtp-message.ts";
+import { readMessageId } from "./message-identity.ts";
 
 interface SmtpEndpoint {
   /** `host:port` */

@@ -18,6 +18,7 @@ import {
 import { toSingleLine } from "../../../shared/kernel/email-fields.ts";
 import { isObject, parseJson } from "../../../shared/kernel/json.ts";
 import { endOfParsedLines } from "../../../shared/providers/inbound-mail/mime-parser.ts";
+import { maxHeaderBytes } from "./message-identity.ts";
 
 /**
  * One mail to all recipients of the envelope, or one to each: see `toAddressees`. Throws 400 that
@@ -43,15 +44,6 @@ export async function readMessage(
   }));
   const shared = toSharedFields({ ...email, headers });
   return toAddressees(email, recipients).map((addressees) => ({ ...shared, ...addressees }));
-}
-
-const maxHeaderBytes = 256 * 1024;
-
-/** The header Message-ID, which is known before the message is parsed. */
-export function readMessageId(bytes: Buffer): string | undefined {
-  const start = bytes.subarray(0, maxHeaderBytes).toString("latin1");
-  const [headers = ""] = start.split(/\r?\n\r?\n/, 1);
-  return /^message-id:\s*(<[^<>\s]{1,500}>)/im.exec(headers)?.[1];
 }
 
 /**

@@ -1,0 +1,37 @@
+// Tells whether a message that came by SMTP is one that came before: by its Message-ID, and by its
+// bytes without what a program makes anew whenever it composes the same message.
+import { createHash } from "node:crypto";
+
+/** More is no header of a mail. */
+export const maxHeaderBytes = 256 * 1024;
+
+/** The header Message-ID, which is known before the message is parsed. */
+export function readMessageId(bytes: Buffer): string | undefined {
+  const [headers] = splitMessage(bytes);
+  return /^message-id:\s*(<[^<>\s]{1,500}>)/im.exec(headers)?.[1];
+}
+
+/** Equal for messages that differ in boundaries and in headers that are not sent on. */
+export function digestOfMessage(bytes: Buffer): string {
+  const [headers, body] = splitMessage(bytes);
+  const kept = headers.split(/\r?\n(?![ \t])/).filter((header) => !attemptHeaders.test(header));
+  const text = `${kept.join("\n")}\n\n${body}`;
+  return createHash("sha256").update(withoutBoundaries(text), "latin1").digest("hex");
+}
+
+const attemptHeaders = /^(date|received|dkim-signature):/i;
+
+/** Each character is a byte. */
+function splitMessage(bytes: Buffer): [headers: string, body: string] {
+  const start = bytes.subarray(0, maxHeaderBytes).toString("latin1");
+  const [headers = ""] = start.split(/\r?\n\r?\n/, 1);
+  return [headers, bytes.subarray(headers.length).toString("latin1")];
+}
+
+const maxBoundaries = 50;
+
+function withoutBoundaries(text: string): string {
+  const found = [...text.matchAll(/\bboundary="?([^"\s;]{1,70})/gi)].slice(0, maxBoundaries);
+  const boundaries = [...new Set(found.map(([, boundary]) => boundary!))];
+  return boundaries.reduce((left, boundary, n) => left.replaceAll(boundary, `part ${n}`), text);
+}
