@@ -376,8 +376,13 @@ test("SendGrid: templates, and more than 100 personalizations", async () => {
   const to = one();
   const dynamicTemplateData = { firstName: "Ada", city: "London" };
   const template = { from: fromEmail, templateId: `d-${templateId}` };
-  await sendgrid.send({ ...template, to, dynamicTemplateData });
-  expect(await received(to)).toMatchObject({ subject: "Hello Ada" });
+  // As in the examples of its library.
+  const ignored = { subject: "Hello world", text: "Hello plain world!", html: "<p>Hello</p>" };
+  await sendgrid.send({ ...template, ...ignored, to, dynamicTemplateData });
+  expect(await received(to)).toMatchObject({
+    subject: "Hello Ada",
+    html: expect.stringContaining("Hello Ada of London"),
+  });
   const legacy = one();
   const substitutions = { firstName: "Grace", city: "Paris" };
   await sendgrid.send({ ...template, templateId: String(templateId), to: legacy, substitutions });

@@ -114,7 +114,10 @@ export const SendgridMail = supportedFields({
     .regex(/^(?:d-)?\d{1,15}$/, "must be the id of a template of Pennymail, such as 12 or d-12")
     .max(17)
     .optional()
-    .describe("Id of a template of Pennymail. The official libraries need the form `d-12`."),
+    .describe(
+      "Id of a template of Pennymail. The official libraries need the form `d-12`. With it, " +
+        "`subject` and `content` are ignored, as SendGrid does.",
+    ),
   headers: HeaderFields.optional().describe("Further email headers."),
   categories: z
     .array(z.string().min(1).max(50))
@@ -201,9 +204,14 @@ export async function acceptMails(caller: Caller, mail: SendgridMail): Promise<s
   throw wrongField(`personalizations.${index}`, `${error} (${accepted} others were accepted)`);
 }
 
+/** Its template has a subject and a content, and examples of SendGrid give both nevertheless. */
+const hasDynamicTemplate = ({ template_id }: SendgridMail): boolean =>
+  template_id?.startsWith("d-") ?? false;
+
 /** The fields that do not depend on the recipients. */
 function toSharedFields(mail: SendgridMail): Omit<TranslatedFields, "to"> {
-  const { content = [], attachments, template_id, tracking_settings: tracking } = mail;
+  const { attachments, template_id, tracking_settings: tracking } = mail;
+  const content = (hasDynamicTemplate(mail) ? undefined : mail.content) ?? [];
   const replyTos = mail.reply_to_list ?? (mail.reply_to ? [mail.reply_to] : undefined);
   if (mail.reply_to && mail.reply_to_list)
     throw wrongField("reply_to_list", "cannot be given together with reply_to");
@@ -240,7 +248,7 @@ function toFields(mail: SendgridMail, one: Personalization): TranslatedFields {
   const isTemplate = shared.templateId !== undefined;
   const fill = (text: string | undefined) =>
     text === undefined ? undefined : toLiteral(substitute(text, isTemplate ? {} : substitutions));
-  const subject = one.subject ?? mail.subject;
+  const subject = hasDynamicTemplate(mail) ? undefined : (one.subject ?? mail.subject);
   if (!isTemplate && subject === undefined) throw wrongField("subject", "is required");
   const sendAt = one.send_at ?? mail.send_at;
   const isNamed = custom_args ?? mail.custom_args;
