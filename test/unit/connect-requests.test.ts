@@ -74,6 +74,18 @@ test.each(webhookProviderKeys)("%s gets the requests that its API documents", as
   expect(requests).toEqual(connectRequests[provider]);
 });
 
+test("sparkpost gets a changed secret, which it does not show", async () => {
+  const account = await openAccount("sparkpost");
+  await getConnector("sparkpost")!.connectWebhook(account);
+  const webhook = { ...account.webhook, secret: "another-secret" };
+  const recorded = recordRequests();
+  const { code } = await getConnector("sparkpost")!.connectWebhook({ ...account, webhook });
+  recorded.stop();
+  expect(code).toBe("webhook_exists");
+  expect(recorded.requests.map(({ method }) => method)).toEqual(["GET", "PUT"]);
+  expect(recorded.requests[1]!.body).toContain('"password":"another-secret"');
+});
+
 test.each(webhookProviderKeys)(
   "%s: a wrong key is refused without being shown",
   async (provider) => {

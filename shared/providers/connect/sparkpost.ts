@@ -105,11 +105,14 @@ export const sparkpost: Connector<Credentials> = {
       auth_type: "basic",
       auth_credentials: { username: "pennymail", password: webhook.secret },
     };
-    const { code } = await ensureWebhook<FoundWebhook>(webhook, {
+    const update = async (one: FoundWebhook) => {
+      await api({ method: "PUT", url: `${listUrl}/${one.id}`, body });
+      return one;
+    };
+    const { kept, code } = await ensureWebhook<FoundWebhook>(webhook, {
       existing: results.map((one) => ({
         id: one.id,
         url: one.target,
-        // The password is not shown, so a webhook of another kind gets ours.
         isComplete:
           one.active &&
           one.auth_type === "basic" &&
@@ -121,12 +124,11 @@ export const sparkpost: Connector<Credentials> = {
         const { id } = readBody(Created, response).results;
         return { id, url: webhook.url, isComplete: true };
       },
-      async update(one) {
-        await api({ method: "PUT", url: `${listUrl}/${one.id}`, body });
-        return one;
-      },
+      update,
       remove: ({ id }) => api({ method: "DELETE", url: `${listUrl}/${id}` }),
     });
+    // SparkPost does not show the password, which can be an earlier secret.
+    if (code === "webhook_exists") await update(kept);
     return { code };
   },
   async connectDomain(account, domain) {
