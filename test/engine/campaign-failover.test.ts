@@ -15,6 +15,8 @@ import {
   moveToFallback,
 } from "../../shared/domain/sending/bulk/chunk-failover.ts";
 import type { QueuedChunk } from "../../shared/domain/sending/bulk/queued-chunk.ts";
+import { findSend } from "../../shared/domain/sending/read-sends.ts";
+import { findStoredMail } from "../../shared/domain/sending/stored-mail.ts";
 import { ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
@@ -112,10 +114,14 @@ describe("a share of another config", () => {
     expect((await readCampaign(from, id)).status).toBe("sent");
     expect(await readConsistentNumbers(from, id)).toMatchObject({ accepted: 1000, sent: 1000 });
     const [mail] = from.fallback.provider.mails;
-    expect(await findDetail(from.caller, mail!.sendId)).toMatchObject({
+    const send = await findSend(from.caller, mail!.sendId);
+    expect(send).toMatchObject({
       sendingConfigId: from.fallback.id,
       fromEmail: "spare@example.org",
     });
+    // So it would be sent again if it were uncertain.
+    const stored = await findStoredMail(from.caller.orgId, send);
+    expect(stored!.content.from).toEqual({ email: "spare@example.org", name: "Spare" });
   });
 
   test.each([

@@ -51,7 +51,7 @@ async function findBulkMail(orgId: number, send: SendItem): Promise<StoredMail |
   ]);
   const line = chunk?.lines.find((one) => chunks.sendIdOf(block, one) === send.id);
   if (!item || !chunk || !line || line.error) return undefined;
-  const content = await decompress<MailContent>(item);
+  const content = chunks.withSenderOf(chunk.head, await decompress<MailContent>(item));
   return {
     content: { ...content, locale: line.locale },
     recipient: { sendId: send.id, ...line },

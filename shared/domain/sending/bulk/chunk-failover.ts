@@ -143,14 +143,16 @@ function toMovedEntry(
   { from, to, isShare }: ConfigPair,
 ) {
   const moves = (rest.moves ?? 0) + 1;
-  const tracking = trackingOf(to);
-  const moved = { ...rest, configId: to.id, movedFrom: from.id, tracking, moves };
-  return { ...moved, ...(isShare && { isShare }) };
+  return { ...rest, configId: to.id, movedFrom: from.id, moves, ...(isShare && { isShare }) };
 }
 
 /** A sender that the mail has from the failing config gives way to that of the fallback. */
 function senderOf(head: chunks.ChunkHead, { from, to }: ConfigPair): Partial<chunks.ChunkHead> {
-  const ofFallback = { sendingConfigId: to.id, provider: to.provider };
+  const ofFallback = {
+    sendingConfigId: to.id,
+    provider: to.provider,
+    movedTracking: trackingOf(to),
+  };
   if (!to.fromEmail || head.fromEmail !== from.fromEmail) return ofFallback;
   const hasOwnName = head.fromName !== (from.fromName ?? undefined);
   const fromName = hasOwnName ? head.fromName : (to.fromName ?? undefined);

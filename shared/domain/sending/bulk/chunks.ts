@@ -12,7 +12,10 @@ import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
 import type { PinnedBrand } from "../../content/mail-brand.ts";
 import { chooseTranslation, type TemplateLanguages } from "../../content/template-translations.ts";
+import type { TrackingMode } from "../../senders/tracking-modes.ts";
 import type { MailSource } from "../mail-sources.ts";
+import type { MailContent } from "../rendering/mail-content.ts";
+import { withTracking } from "../rendering/own-tracking.ts";
 
 export const recipientsPerChunk = 500;
 /** A chunk whose hand-over has not begun by then expires. */
@@ -44,6 +47,8 @@ export interface ChunkHead {
   templateId?: number | undefined;
   fromEmail: string;
   fromName?: string | undefined;
+  /** How the config tracks its mail to which the chunk moved. */
+  movedTracking?: TrackingMode | undefined;
   bcc?: string | undefined;
   tags?: string[] | undefined;
   /** With Liquid. */
@@ -80,6 +85,12 @@ export interface ChunkHead {
    */
   readAt?: string | undefined;
 }
+
+/** The stored content has the sender and the tracking of the first config of the chunk. */
+export const withSenderOf = (
+  { fromEmail: email, fromName: name, movedTracking }: ChunkHead,
+  content: MailContent,
+): MailContent => withTracking({ ...content, from: { email, name } }, movedTracking);
 
 export interface ChunkItem extends CompressedValue {
   n: number;

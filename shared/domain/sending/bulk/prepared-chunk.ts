@@ -12,7 +12,6 @@ import type { Mailing, ProviderAdapter, Recipient } from "../../../providers/pro
 import { getProvider as providerOf } from "../../../providers/registry.ts";
 import { decryptCredentials } from "../../senders/config-secrets.ts";
 import type { SendingConfig } from "../../senders/sending-config-schema.ts";
-import type { TrackingMode } from "../../senders/tracking-modes.ts";
 import * as attachments from "../accept/attachments.ts";
 import type { MailSource } from "../mail-sources.ts";
 import {
@@ -23,7 +22,7 @@ import {
 } from "../provider-calls/provider-call.ts";
 import { type ComposedMail, compose } from "../rendering/compose.ts";
 import { type LiquidMail, loadLiquidMail, type MailContent } from "../rendering/mail-content.ts";
-import { createMailTracking, toProviderTracking, withTracking } from "../rendering/own-tracking.ts";
+import { createMailTracking, toProviderTracking } from "../rendering/own-tracking.ts";
 import type { ChunkRecipient } from "./chunks.ts";
 import * as chunks from "./chunks.ts";
 import { maxParallelCalls, minParallelCalls } from "./parallel-calls.ts";
@@ -74,7 +73,7 @@ export async function prepareChunk(
   const sendable = recipients.filter(({ error }) => !error);
   const variants = [...new Map(sendable.map((one) => [variantKey(one), one])).values()];
   let refusalReason = "";
-  const chunk = { configId, block: queued.block, variants, move: moveOf(queued, head) };
+  const chunk = { configId, block: queued.block, variants, head };
   const transport = await loadTransport(orgId, chunk).catch((error: unknown) => {
     refusalReason = toPermanentMessage(error);
     return undefined;
@@ -96,18 +95,6 @@ export async function prepareChunk(
   };
 }
 
-/** What a chunk that moved to another config has from it. */
-interface ChunkMove {
-  from: MailContent["from"];
-  tracking: TrackingMode | undefined;
-}
-
-const moveOf = (
-  { movedFrom, tracking }: QueuedChunk,
-  { fromEmail: email, fromName: name }: chunks.ChunkHead,
-): ChunkMove | undefined =>
-  movedFrom === undefined ? undefined : { from: { email, name }, tracking };
-
 /** Throws `missing` when the config or the template is gone. */
 async function loadTransport(
   orgId: number,
@@ -115,13 +102,8 @@ async function loadTransport(
     configId,
     block,
     variants,
-    move,
-  }: {
-    configId: number;
-    block: number;
-    variants: MailVariant[];
-    move: ChunkMove | undefined;
-  },
+    head,
+  }: { configId: number; block: number; variants: MailVariant[]; head: chunks.ChunkHead },
 ): Promise<ChunkTransport> {
   const [item, config] = await Promise.all([
     get<CompressedValue>(keys.bulkContent(orgId, block)),
@@ -129,8 +111,7 @@ async function loadTransport(
   ]);
   // The content expired while the mail was paused, so the rest of the chunk is cancelled.
   if (!item) throw missing("cancelled");
-  const stored = await decompress<MailContent>(item);
-  const content = move ? withTracking({ ...stored, from: move.from }, move.tracking) : stored;
+  const content = chunks.withSenderOf(head, await decompress<MailContent>(item));
   const [files, credentials, ...fields] = await Promise.all([
     attachments.loadAttachments(content.attachments),
     decryptCredentials(orgId, config),

@@ -11,7 +11,6 @@ import {
 import { get, put, remove, transact, update } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
 import { type Key, keys, zeroPad } from "../../../keys.ts";
-import type { TrackingMode } from "../../senders/tracking-modes.ts";
 import type { MailSource } from "../mail-sources.ts";
 import type { IdempotencyWindow } from "../provider-calls/provider-call.ts";
 
@@ -53,8 +52,6 @@ export interface QueuedChunk {
   configId?: number;
   /** The sending config from whose lane it moved. */
   movedFrom?: number;
-  /** How the config to which it moved tracks its mail. */
-  tracking?: TrackingMode;
   /** It moved as a share, so it can move once more, to a fallback. */
   isShare?: true | undefined;
 }
