@@ -2,8 +2,14 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  expectStatus,
+  nextMinute,
+  signedUp,
+  type TestClient,
+  waitForMail,
+} from "../support/api-client.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 const fixture = (name: string) => join(import.meta.dirname, "../fixtures/tls", name);
@@ -24,6 +30,8 @@ beforeAll(async () => {
   ]);
   client = await createSender(service);
 });
+// The free plan has 20 sends a minute.
+beforeEach(() => nextMinute(service.url));
 afterAll(async () => {
   await Promise.all([service?.stop(), secured?.stop()]);
 });
