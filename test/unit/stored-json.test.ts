@@ -113,6 +113,10 @@ function refusedPaths(schema: z.ZodType, value: unknown): string[] | undefined {
   }
 }
 
+/** Lists that must be empty, and bytes of a file, are refused as a whole. */
+const contains = (path: Path) => (refused: string) =>
+  `${path.join(".")}.`.startsWith(`${refused}.`);
+
 // The handler checks rows one by one, with the schema that documents them.
 const rowsOf = (body: z.ZodType): z.ZodType[] =>
   body instanceof z.ZodObject
@@ -165,9 +169,9 @@ test.each(targets.map((one) => [`${one.key} ${one.path.join(".")}`, one] as cons
     for (const number of beyond)
       for (const at of free ? [path, [...path, "a", 0, "n"]] : [path])
         expect(
-          refusedPaths(schema, withAt(surroundings(schema), at, number)),
+          refusedPaths(schema, withAt(surroundings(schema), at, number))?.some(contains(at)),
           `${number} at ${at.join(".")}`,
-        ).toContain(at.join("."));
+        ).toBe(true);
   },
 );
 
