@@ -208,6 +208,7 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.getByRole("option", { name: "person0@shop.example" }).click();
     await page.getByText("Happened once").waitFor();
     await page.getByRole("button", { name: "Create segment" }).click();
+    await page.getByRole("heading", { name: "Buyers" }).waitFor();
     await page.getByRole("link", { name: "Segments" }).first().click();
     const sentence =
       "Event bought happened at least 1 time in the last 30 days where total is more than 50";
