@@ -82,7 +82,7 @@ function readInboxes({ provider, fallback }: FailingSender) {
   return { own: own.length, moved: moved.length };
 }
 
-/** Requires that each of eight contacts has one mail, empties the inboxes, and counts what moved. */
+/** Expects one mail for each of eight contacts, empties the inboxes, and counts what moved. */
 async function takeEightMails(from: FailingSender, campaignId: number): Promise<number> {
   const { own, moved } = readInboxes(from);
   expect(own + moved).toBe(8);

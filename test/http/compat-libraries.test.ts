@@ -4,9 +4,8 @@ import { beforeEach, expect, inject, test } from "vitest";
 import {
   createSendingClient,
   downloadBytes,
+  findOnlyMail,
   fromEmail,
-  listInbox,
-  runUntilIdle,
   type SendingClient,
   uniqueAddresses,
 } from "../support/sending-client.ts";
@@ -42,14 +41,6 @@ async function accepted(path: string, body: object): Promise<string> {
   return text;
 }
 
-/** The only mail that came for the address. */
-async function received(address: string) {
-  await runUntilIdle();
-  const mails = await listInbox(address);
-  expect(mails).toHaveLength(1);
-  return mails[0]!;
-}
-
 const composerHeaders = {
   Date: "Tue, 01 Dec 2026 09:00:00 +0000",
   "Message-ID": "<64f1.3a@web.mail>",
@@ -63,7 +54,7 @@ test("Laravel writes empty lists to Resend for what a mail does not have", async
     ...{ bcc: [], cc: [], from, headers: [], html: "<p>Hello</p>", reply_to: [] },
     ...{ subject: "Hello", text: null, to: [to], attachments: [] },
   });
-  expect((await received(to)).subject).toBe("Hello");
+  expect((await findOnlyMail(to)).subject).toBe("Hello");
   const nobody = { from, to: [], subject: "Hello", text: "Hello" };
   expect((await post("/resend/emails", nobody)).status).toBe(422);
 });
@@ -75,7 +66,7 @@ test("Rails writes its own headers and bytes to Resend", async () => {
     headers: { ...composerHeaders, "X-Order": "1843" },
     attachments: [{ filename: "bill.txt", content: [...Buffer.from("three €")] }],
   });
-  const mail = await received(to);
+  const mail = await findOnlyMail(to);
   expect(mail.headers).toEqual({ "X-Order": "1843" });
   expect((await downloadBytes(mail.attachments[0]!.url)).toString()).toBe("three €");
   const wrong = [[256], [1.5], ["a"], ["1"], [null], { type: "Buffer", data: [-1] }, { data: [1] }];
@@ -94,7 +85,7 @@ test("older libraries for Node write a Buffer to Resend as JSON", async () => {
     ...{ from, to, subject: "Logo", html: '<img src="cid:logo">' },
     attachments: [{ filename: "logo.png", content: logo, content_id: "<logo>" }],
   });
-  const [file] = (await received(to)).attachments;
+  const [file] = (await findOnlyMail(to)).attachments;
   expect(file).toMatchObject({ contentId: "logo" });
   expect(await downloadBytes(file!.url)).toEqual(logo);
 });
@@ -105,7 +96,7 @@ test("Anymail writes encoded names and its tag to Resend", async () => {
     ...{ from, to: [`=?utf-8?q?Ren=C3=A9e?= <${to}>`], subject: "Hello", text: "Hello" },
     headers: { "X-Tag": ["welcome"], "X-Metadata": '{"order": "1843"}' },
   });
-  expect(await received(to)).toMatchObject({
+  expect(await findOnlyMail(to)).toMatchObject({
     to: { email: to, name: "Renée" },
     headers: { "X-Tag": "welcome", "X-Metadata": '{"order": "1843"}' },
   });
@@ -122,10 +113,10 @@ test("Rails writes its own headers to Postmark, and PHP empty lists", async () =
       Value,
     })),
   });
-  expect((await received(to)).headers).toEqual({ "X-Order": "1843" });
+  expect((await findOnlyMail(to)).headers).toEqual({ "X-Order": "1843" });
 });
 
-test("Anymail calls Postmark's templates with a slash at the end, and reads who is inactive", async () => {
+test("Anymail calls Postmark with a slash at the end, and reads who is inactive", async () => {
   const [to, suppressed] = uniqueAddresses(2) as [string, string];
   const template = { name: "Greeting", subject: "Hello", html: "<p>Hello</p>" };
   const created = await client.call<{ id: number }>("POST", "/templates", template);
@@ -137,7 +128,7 @@ test("Anymail calls Postmark's templates with a slash at the end, and reads who 
   const { Message } = JSON.parse(text) as { Message: string };
   // The expression in its source.
   expect(/inactive addresses:\s*(.*)\.\s*Inactive recipients/.exec(Message)![1]).toBe(suppressed);
-  expect((await received(to)).subject).toBe("Hello");
+  expect((await findOnlyMail(to)).subject).toBe("Hello");
 });
 
 test("Anymail and the library for Python write quoted names to SendGrid", async () => {
@@ -154,7 +145,7 @@ test("Anymail and the library for Python write quoted names to SendGrid", async 
       },
     ],
   });
-  expect(await received(to)).toMatchObject({
+  expect(await findOnlyMail(to)).toMatchObject({
     to: { email: to, name: 'Lovelace, "Ada"' },
     attachments: [{ contentId: "logo" }],
   });

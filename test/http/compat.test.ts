@@ -11,6 +11,7 @@ import {
 import {
   createSendingClient,
   downloadBytes,
+  findOnlyMail,
   fromEmail,
   listInbox,
   runUntilIdle,
@@ -35,14 +36,6 @@ beforeEach(async () => {
   templateId = expectStatus(201, created).body.data.id;
 });
 
-/** The only mail that came for the address. */
-async function received(address: string) {
-  await runUntilIdle();
-  const mails = await listInbox(address);
-  expect(mails).toHaveLength(1);
-  return mails[0]!;
-}
-
 const one = () => uniqueAddresses(1)[0]!;
 const uuidPattern = /^00000000-0000-4\d{3}-8\d{3}-\d{12}$/;
 
@@ -65,7 +58,7 @@ test("Resend: an email arrives with its parts, and is read back", async () => {
     ],
   });
   expect(sent.error).toBeNull();
-  const mail = await received(to);
+  const mail = await findOnlyMail(to);
   expect(mail).toMatchObject({
     subject: "Order {{ 1 }}",
     from: { email: fromEmail, name: "Shop" },
@@ -104,7 +97,7 @@ test("Resend: a repeated Idempotency-Key sends once; another body is refused", a
   expect(await resend.emails.send(email, options)).toMatchObject({ data: first.data, error: null });
   const other = await resend.emails.send({ ...email, subject: "Twice" }, options);
   expect(other.error).toMatchObject({ statusCode: 409, name: "invalid_idempotent_request" });
-  expect(await received(to)).toMatchObject({ text: "Only text", html: null });
+  expect(await findOnlyMail(to)).toMatchObject({ text: "Only text", html: null });
 });
 
 test("Resend: a batch is accepted whole, or with permissive validation in part", async () => {
@@ -132,7 +125,7 @@ test("Resend: a batch is accepted whole, or with permissive validation in part",
     data: [{ id: expect.any(String) }],
     errors: [{ index: 1, message: "topic_id: is not supported" }],
   });
-  for (const to of [first, second, third]) expect((await received(to)).subject).toBe("Batch");
+  for (const to of [first, second, third]) expect((await findOnlyMail(to)).subject).toBe("Batch");
 });
 
 test("Resend: templates, schedules and errors", async () => {
@@ -141,7 +134,7 @@ test("Resend: templates, schedules and errors", async () => {
   const template = { id: String(templateId), variables: { firstName: "Ada", city: "London" } };
   const sent = await resend.emails.send({ from, to, subject: "Hello", template });
   expect(sent.error).toBeNull();
-  expect(await received(to)).toMatchObject({
+  expect(await findOnlyMail(to)).toMatchObject({
     subject: "Hello",
     html: expect.stringContaining("Hello Ada of London"),
   });
@@ -243,7 +236,7 @@ test("Postmark: an email arrives with its parts", async () => {
   };
   const answer = await postmarkOf(client.apiKey).sendEmail(email);
   expect(answer).toMatchObject({ To: email.To, ErrorCode: 0, Message: "OK" });
-  expect(await received(to)).toMatchObject({
+  expect(await findOnlyMail(to)).toMatchObject({
     subject: "Order",
     html: expect.stringContaining("<p>{{ not }}</p>"),
     text: expect.stringContaining("{{ not }}"),
@@ -266,7 +259,7 @@ test("Postmark: templates and batches, with an error for each email", async () =
     InlineCss: true,
   };
   expect(await postmark.sendEmailWithTemplate(template)).toMatchObject({ ErrorCode: 0 });
-  expect(await received(first)).toMatchObject({ subject: "Hello Ada" });
+  expect(await findOnlyMail(first)).toMatchObject({ subject: "Hello Ada" });
   const batch = await postmark.sendEmailBatchWithTemplates([
     { ...template, To: second },
     { ...template, To: second, TemplateId: 999_999_999 },
@@ -288,7 +281,7 @@ test("Postmark: templates and batches, with an error for each email", async () =
     { ErrorCode: 300, Message: "MessageStream: must be outbound" },
     { ErrorCode: 400, Message: expect.stringMatching(/^From: no sending config/) },
   ]);
-  expect(await received(third)).toMatchObject({ text: "Only text", html: null });
+  expect(await findOnlyMail(third)).toMatchObject({ text: "Only text", html: null });
 });
 
 test("Postmark: errors are those of its library", async () => {
@@ -324,7 +317,7 @@ test("Postmark: errors are those of its library", async () => {
     ErrorCode: 0,
     Message: expect.stringContaining(`will not deliver to these inactive addresses: ${to}. `),
   });
-  expect((await received(other)).subject).toBe("Hello");
+  expect((await findOnlyMail(other)).subject).toBe("Hello");
   await expect(postmark.getBounces()).rejects.toMatchObject({ statusCode: 404 });
 });
 
@@ -354,12 +347,12 @@ test("SendGrid: an email for each personalization, with substitutions of its own
     ],
   });
   expect(response).toMatchObject({ statusCode: 202, body: "" });
-  expect(await received(ada)).toMatchObject({
+  expect(await findOnlyMail(ada)).toMatchObject({
     subject: "Hello Ada",
     html: expect.stringContaining("<p>Hello Ada, {{ not }}</p>"),
     attachments: [{ filename: "a.txt" }],
   });
-  expect(await received(grace)).toMatchObject({
+  expect(await findOnlyMail(grace)).toMatchObject({
     subject: "Dear <Grace>",
     text: expect.stringContaining("Hello <Grace>, {{ not }}"),
   });
@@ -379,14 +372,14 @@ test("SendGrid: templates, and more than 100 personalizations", async () => {
   // As in the examples of its library.
   const ignored = { subject: "Hello world", text: "Hello plain world!", html: "<p>Hello</p>" };
   await sendgrid.send({ ...template, ...ignored, to, dynamicTemplateData });
-  expect(await received(to)).toMatchObject({
+  expect(await findOnlyMail(to)).toMatchObject({
     subject: "Hello Ada",
     html: expect.stringContaining("Hello Ada of London"),
   });
   const legacy = one();
   const substitutions = { firstName: "Grace", city: "Paris" };
   await sendgrid.send({ ...template, templateId: String(templateId), to: legacy, substitutions });
-  expect(await received(legacy)).toMatchObject({
+  expect(await findOnlyMail(legacy)).toMatchObject({
     html: expect.stringContaining("Hello Grace of Paris"),
   });
   const many = uniqueAddresses(101);
@@ -395,7 +388,7 @@ test("SendGrid: templates, and more than 100 personalizations", async () => {
     dynamicTemplateData: { firstName: `No ${i}`, city: "Rome" },
   }));
   await sendgrid.send({ ...template, personalizations });
-  expect((await received(many[100]!)).subject).toBe("Hello No 100");
+  expect((await findOnlyMail(many[100]!)).subject).toBe("Hello No 100");
   const different = personalizations.map((one, i) => (i === 7 ? { ...one, cc: to } : one));
   await expect(sendgrid.send({ ...template, personalizations: different })).rejects.toMatchObject({
     code: 400,

@@ -102,6 +102,14 @@ export async function listInbox(email: string): Promise<InboxMail[]> {
   return Promise.all(mails.map(({ id }) => readLocal<InboxMail>(`/inbox/${id}`)));
 }
 
+/** The only mail that came for the address, after all work is done. */
+export async function findOnlyMail(email: string): Promise<InboxMail> {
+  await runUntilIdle();
+  const mails = await listInbox(email);
+  if (mails.length !== 1) throw new Error(`${mails.length} mails came for ${email}`);
+  return mails[0]!;
+}
+
 export const downloadBytes = async (path: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(`${origin()}${path}`)).arrayBuffer());
 

@@ -22,7 +22,7 @@ import { headerNames, readMessage } from "./smtp-message.ts";
 export const maxRecipients = 50;
 
 type Message = Pick<SmtpRequest, "bytes" | "recipients">;
-/** By the ids of their requests, whose bodies only tell whether a message is repeated. */
+/** By the id of the request, whose body is only the digest of the message. */
 const messagesInProgress = new Map<string, Message>();
 const messageHeader = "x-smtp-message";
 
@@ -64,7 +64,10 @@ async function accept(caller: Caller, { bytes, recipients }: Message) {
   };
 }
 
-/** A mail server repeats the message until there are credits, so the refusal must not be kept. */
+/**
+ * A mail server repeats the message until there are credits, so the refusal has a status that
+ * idempotency.ts does not store.
+ */
 function withoutStoredRefusal(error: unknown): never {
   if (!(error instanceof Problem && error.kind === "unpaid")) throw error;
   const { kind, code, message } = error;

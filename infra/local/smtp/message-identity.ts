@@ -1,8 +1,9 @@
-// Tells whether a message that came by SMTP is one that came before: by its Message-ID, and by its
-// bytes without what a program makes anew whenever it composes the same message.
+// Tells whether a message that came by SMTP is one that came before: by its Message-ID, and by a
+// digest. A program that composes a message again gives it another date and other boundaries, so
+// the digest leaves them out.
 import { createHash } from "node:crypto";
 
-/** More is no header of a mail. */
+/** The headers of a mail are shorter. */
 export const maxHeaderBytes = 256 * 1024;
 
 /** The header Message-ID, which is known before the message is parsed. */
@@ -30,7 +31,7 @@ function splitMessage(bytes: Buffer): [headers: string, body: string] {
 
 const maxBoundaries = 5;
 
-/** They stand near the start. Shorter ones, which no program makes, could be anywhere. */
+/** Programs write longer boundaries. A short one could be a part of any word. */
 function withoutBoundaries(text: string): string {
   const found = text.slice(0, maxHeaderBytes).matchAll(/\bboundary="?([^"\s;]{8,70})/gi);
   const boundaries = new Set(found.map(([, boundary]) => boundary!).take(maxBoundaries));

@@ -4323,8 +4323,8 @@ export const german: Catalog = {
   '{{ firstName | default: "there" }}': '{{ firstName | default: "zusammen" }}',
   ["“Connect” lets the provider report opens, bounces and complaints. By hand, enter " +
     "this address there:"]:
-    "„Verbinden“ lässt den Anbieter Öffnungen, Bounces und Beschwerden melden. Von Hand geben " +
-    "Sie dort diese Adresse ein:",
+    "„Verbinden“ lässt den Anbieter Öffnungen, Bounces und Beschwerden melden. Von Hand " +
+    "geben Sie dort diese Adresse ein:",
   "“{eventName}” happens": "„{eventName}“ tritt ein",
   "“{header}” goes to the same field as another column.":
     "„{header}“ hat dasselbe Feld wie eine andere Spalte.",

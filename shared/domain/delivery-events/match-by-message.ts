@@ -1,8 +1,8 @@
 // Finds the send of events that lack our send id and have the provider's message id: notifications
 // of an SES identity, SMTP2GO without the header X-Send-Id, bounces of SMTP servers that replace
-// the message id. The recipient index finds the sends to
-// the address, so no mail needs an entry by message id, which would cost a write unit each. Such an
-// event costs about 6 read units more, and a read for each further send to the address.
+// the message id. The recipient index finds the sends to the address, so no mail needs an entry by
+// message id, which would cost a write unit each. Such an event costs about 6 read units more, and
+// a read for each further send to the address.
 import { addSeconds } from "../../clock.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";

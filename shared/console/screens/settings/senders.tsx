@@ -235,7 +235,11 @@ function ConnectDialog({ sender, onClose }: SenderDialogProps) {
     <Modal
       opened
       onClose={onClose}
-      title={t("{address} by {provider}", { address: sender.fromEmail ?? "", provider })}
+      title={
+        sender.fromEmail
+          ? t("{address} by {provider}", { address: sender.fromEmail, provider })
+          : provider
+      }
       lockScroll={false}
     >
       <ConnectProvider config={sender} />
@@ -355,8 +359,8 @@ function SenderDialog({
         <>
           <p>
             {t(
-              "“Connect” lets the provider report opens, bounces and complaints. By hand, enter " +
-                "this address there:",
+              "“Connect” lets the provider report opens, bounces and complaints. By hand, " +
+                "enter this address there:",
             )}
             <br />
             <span className="mono breaks">{sender.webhookUrl}</span>{" "}

@@ -40,8 +40,8 @@ export const TemplateGrid = ({ list, timezone, empty }: TemplateGridProps) => (
 const emailWidth = 640;
 
 /**
- * Shows the email as its recipients get it, only while it is in view, because a frame for each
- * template would slow the page down. Screen readers read the name beside it.
+ * Shows the email as its recipients get it. Only an email that is in view has a frame, because
+ * many frames make the page slow. Screen readers read the name beside it.
  */
 function Thumbnail({ id, version }: Pick<TemplateMeta, "id" | "version">) {
   const box = useRef<HTMLDivElement>(null);
